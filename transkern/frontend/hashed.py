@@ -20,6 +20,8 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Known,
+    OrNone,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -28,7 +30,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Apply, Expr
 
 _SET_OPERATORS = {
     "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
@@ -368,6 +370,11 @@ def _get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     assert owner.values is not None
     if not is_typed(ctx, owner.values):
         return default
+    rows = owner.values.rows
+    if rows is not None and default == Static(None):
+        there = Apply("greater_equal", (number.expr, b.ZERO), "bool")  # else there is no list, and nobody looks at one
+        at = Apply("where", (there, ctx.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index")
+        return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
     return compose(ctx, "hashes", "get", [owner.values, number, default], {})
 
 

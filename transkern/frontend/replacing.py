@@ -10,6 +10,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend import growing, list_types, python_types, rows, twins
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
@@ -70,7 +71,15 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     contents = ctx.deref(all_of(ctx, value))
     if contents is owner and at == SliceValue(None, None, None):
         return
-    if at != SliceValue(None, None, None) or owner.is_queue or owner.columns or owner.dims or owner.row:
+    plain = not (owner.is_queue or owner.columns or owner.dims or owner.row or owner.prefix)
+    if plain and isinstance(at, SliceValue) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
+        if not isinstance(contents, GrowingList):
+            contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else growing.list_of(
+                ctx, growing.numbers(ctx, contents), isinstance(contents, Range)
+            )  # fmt: skip
+        ends = [Static(None) if end is None else end for end in (at.start, at.stop)]
+        contents = ctx.deref(compose(ctx, "lists", "with_part", [owner, *ends, contents], {}))
+    elif at != SliceValue(None, None, None) or not plain:
         problem = "a store into a slice of a list whose length only the run knows"
         ctx.fail(refusals.TARGET, problem, IN_SLICES)
     if isinstance(contents, Seq):
@@ -79,6 +88,10 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
         contents = growing.list_of(ctx, growing.numbers(ctx, contents), isinstance(contents, Range))
     growing.clear(ctx, owner)
     growing.extend(ctx, owner, contents)
+
+
+def _has_ends(at: SliceValue) -> bool:
+    return any(end not in (None, Static(None)) for end in (at.start, at.stop))
 
 
 def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:

@@ -255,7 +255,9 @@ class Results(Expressions):
 
     def _refuse_twice(self, token: int) -> None:
         """Of a part of a function, whose results go on under names, each would be one of its own."""
-        if token in self.tokens_handed_out:
+        held = self.ctx.heap.get(token)
+        read_only = isinstance(held, GrowingList) and held.buffer in self.ctx.appended
+        if token in self.tokens_handed_out or token in self.ctx.handed or read_only:
             self.ctx.fail(refusals.TWO_NAMES, "results that are one list, dict or object", "make a copy for each")
         self.tokens_handed_out.add(token)
 

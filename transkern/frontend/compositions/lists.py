@@ -38,6 +38,14 @@ def index_of_object(values: Any, wanted: Any) -> Any:
     return at
 
 
+def with_part(values: Any, start: Any, stop: Any, others: Any) -> Any:
+    """``values[start:stop] = others``: what is in the list then."""
+    n = len(values)
+    first = 0 if start is None else min(start, n) if start >= 0 else max(start + n, 0)
+    last = n if stop is None else min(stop, n) if stop >= 0 else max(stop + n, 0)
+    return values[:first] + others + values[max(first, last) :]
+
+
 def count(values: Any, wanted: Any) -> Any:
     found = 0
     for i in range(len(values)):
