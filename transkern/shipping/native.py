@@ -15,7 +15,7 @@ from transkern.errors import BuildError
 from transkern.ir import nodes as n
 from transkern.shipping.levels import RANK_FLAGS, RANK_OF_PROCESSOR, Level
 from transkern.targets.cpu import compiler
-from transkern.targets.cpu.build import lacks_openmp, places, run_compiler
+from transkern.targets.cpu.build import NO_THREADS, lacks_openmp, places, run_compiler
 from transkern.targets.cpu.compiler import FASTMATH, TRAPPING
 
 _RUNTIMES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so")
@@ -29,7 +29,7 @@ def compiled(program: n.Program, text: str, name: str, level: Level) -> bytes:
     found = _run(flags, text, name)
     if isinstance(found, bytes) and not lacks_openmp(found):
         return found
-    again = _run(["-fopenmp-simd" if flag == "-fopenmp" else flag for flag in flags], text, name)
+    again = _run([NO_THREADS if flag == "-fopenmp" else flag for flag in flags], text, name)
     if isinstance(again, bytes):  # no OpenMP here
         return again
     raise BuildError(f"{again}\n  help: check that the compiler works (`transkern doctor`)")

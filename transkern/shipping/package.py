@@ -14,6 +14,7 @@ from transkern.shipping.functions import Shipped
 from transkern.shipping.levels import Level
 from transkern.shipping.stubs import HEAD as STUB_HEAD
 from transkern.shipping.stubs import stub
+from transkern.targets.cpu.launcher import fresh
 from transkern.targets.cpu.module import emit, file_name, param_text
 from transkern.targets.signature import constants, parameters
 
@@ -160,7 +161,7 @@ def _function(one: Shipped, found: Sequence[Unit]) -> str:
         problem = f"`{one.name}` finds other arrays outside for each of its types"
         raise CompileError(refusals.OUTSIDE_CHANGED, problem, "pass them as arguments")
     own = {p.name for p in found[0].program.params}
-    held, call, result = (_free(name, own) for name in (f"_{one.name}", "call", "result"))
+    held, call, result = (fresh(name, own) for name in (f"_{one.name}", "call", "result"))
     lines = [f"{held} = ("]
     for unit in found:
         known = constants(unit.program)
@@ -180,12 +181,6 @@ def _function(one: Shipped, found: Sequence[Unit]) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _docstring(text: str) -> list[str]:

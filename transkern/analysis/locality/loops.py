@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import (
-    buffers_used,
-    own_exprs,
-    result_buffers,
-    scalars_set,
-    scalars_used,
-    walk,
-    walk_expr,
-)  # fmt: skip
+from transkern.ir.traverse import alone, buffers_used, own_exprs, result_buffers, scalars_used, walk, walk_expr
 
 
 def breaks(body: Iterable[n.Stmt]) -> bool:
@@ -26,33 +17,6 @@ def breaks(body: Iterable[n.Stmt]) -> bool:
         if isinstance(s, n.If) and (breaks(s.then) or breaks(s.orelse)):
             return True
     return False
-
-
-def unset(body: Sequence[n.Stmt], known: set[str]) -> set[str]:
-    """Scalars that may be read in `body` before they are set there; `known` gets those that are set for certain."""
-    found: set[str] = set()
-    for s in body:
-        if isinstance(s, n.If):
-            found |= {x for x in _read(replace(s, then=(), orelse=())) if x not in known}
-            one, two = set(known), set(known)
-            found |= unset(s.then, one) | unset(s.orelse, two)
-            known |= one & two
-        elif isinstance(s, (n.Loop, n.While)):
-            inner = set(known)
-            body_ = s.body if isinstance(s, n.Loop) else (*s.head, *s.body)
-            own = replace(s, body=()) if isinstance(s, n.Loop) else replace(s, head=(), body=())
-            found |= {x for x in _read(own) if x not in known and isinstance(s, n.Loop)}
-            found |= unset(body_, inner)
-            if isinstance(s, n.While):
-                found |= {x for x in _read(own) if x not in inner}
-        else:
-            found |= {x for x in _read(s) if x not in known}
-            known |= set(scalars_set(s)) if not isinstance(s, n.Accumulate) else set()
-    return found
-
-
-def _read(s: n.Stmt) -> set[str]:
-    return set(scalars_used(s))
 
 
 def places(inside: Iterable[n.Stmt], name: str) -> Iterable[tuple[Expr, ...]]:
@@ -79,15 +43,8 @@ def only_checked(program: n.Program) -> set[str]:
     checks: set[str] = set()
     others: set[str] = set()
     for s in walk(program.body):
-        own = replace(s, body=()) if isinstance(s, (n.Loop, n.While)) else s
-        if isinstance(s, n.If):
-            own = replace(s, then=(), orelse=())
-        (checks if isinstance(s, n.Guard) else others).update(scalars_used(own))
+        (checks if isinstance(s, n.Guard) else others).update(scalars_used(alone(s)))
     return checks - others
-
-
-def names_of(s: n.Stmt) -> set[str]:
-    return set(buffers_used(s))
 
 
 def made_inside(program: n.Program, s: n.Loop) -> set[str]:

@@ -7,23 +7,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from transkern.analysis.locality.held import HIGH, LOW, Context, Extent, Held, Locality, Reason, United, growth, joined
-from transkern.analysis.locality.loops import (
-    breaks,
-    made_inside,
-    names_of,
-    only_checked,
-    places,
-    unset,
-    used_elsewhere,
-)  # fmt: skip
+from transkern.analysis.locality.loops import breaks, made_inside, only_checked, places, used_elsewhere
 from transkern.analysis.locality.places import Along, Linear, Places
 from transkern.analysis.locality.results import close, result
 from transkern.analysis.locality.running import Running
 from transkern.analysis.locality.steps import library
 from transkern.analysis.locality.targets import Target
+from transkern.analysis.scalars import exposed
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import buffers_written, continued, scalars_set, walk
+from transkern.ir.traverse import buffers_used, buffers_written, continued, scalars_set, walk
 
 _SETTLED = 3  # steps after which growth that has not changed is taken to go on
 
@@ -146,7 +139,7 @@ class Reading:
             case n.Return() | n.Fetch() | n.Continue():
                 pass
             case _:
-                for name in names_of(s):
+                for name in buffers_used(s):
                     for e in self.held[name].extents if name in self.held else ():
                         self.whole(e.size, "it is taken apart by what the elements are")
                 for axis in getattr(s, "axes", ()):
@@ -180,8 +173,7 @@ class Reading:
 
     def branch(self, condition: Expr, then: tuple[n.Stmt, ...], orelse: tuple[n.Stmt, ...], context: Context) -> None:
         ends = self.ends_of(condition)
-        truth = ends and self.places.truth(condition)
-        if ends is None or truth is None:
+        if ends is None:
             self.value(condition, context, Target(self, "", (), context))
             before = dict(self.held)
             self.block(then, context)
@@ -189,7 +181,7 @@ class Reading:
             self.block(orelse, context)
             self.held = {name: joined(one.get(name, h), h) for name, h in self.held.items()}
             return
-        inside, outside = (then, orelse) if truth else (orelse, then)
+        inside, outside = (then, orelse) if self.places.truth(condition) else (orelse, then)
         before = dict(self.held)
         self.block(outside, {**context, **ends})
         beside, self.held = self.held, before
@@ -302,7 +294,7 @@ class Reading:
         if breaks(s.body) or continued(s.body):
             return False
         own = {name for x in inside for name in scalars_set(x)}
-        if own & unset(s.body, set()) or own & used_elsewhere(self.program, s):
+        if any(exposed(s.body, name) for name in own) or own & used_elsewhere(self.program, s):
             return False
         for name in {name for x in inside for name in buffers_written(x)} - made_inside(self.program, s):
             along = [k for k, e in enumerate(self.held[name].extents) if self.found.axis(e.size) == size and e.size]

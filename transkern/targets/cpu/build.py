@@ -22,7 +22,7 @@ from transkern.warned import warn_once
 
 _ROOM = 1 << 22  # bytes that a folder must have left to be blameless where a compiler fails in it
 
-_NO_THREADS = "-fopenmp-simd"
+NO_THREADS = "-fopenmp-simd"
 """In place of ``-fopenmp`` where the compiler has no OpenMP: vectors, but one thread."""
 
 
@@ -108,7 +108,7 @@ def _compiled(text: str, name: str, more: Sequence[str], folder: Path) -> bytes 
     said = run_compiler(flags, (source,), out)
     if not openmp() if said else lacks_openmp(out.read_bytes()):
         warn_once("openmp", "the C compiler has no OpenMP (`transkern doctor`): compiled functions run on one thread")
-        said = run_compiler([_NO_THREADS if flag == "-fopenmp" else flag for flag in flags], (source,), out)
+        said = run_compiler([NO_THREADS if flag == "-fopenmp" else flag for flag in flags], (source,), out)
     return said if said else out.read_bytes()
 
 

@@ -170,7 +170,7 @@ def launcher(program: n.Program) -> str:
     """The text of ``<name>.py``."""
     name, params = program.name, parameters(program)
     given = [p.name for p in program.params]
-    module, same, answer = (_fresh(own, {name, *given}) for own in ("_module", "_same", "_answer"))
+    module, same, answer = (fresh(own, {name, *given}) for own in ("_module", "_same", "_answer"))
     checks = "".join(f"    {same}({k!r}, {k}, {v})\n" for k, v in constants(program).items())
     function = _FUNCTION.format(
         of=name, name="{name}", params=params, checks=checks, given=", ".join(given),
@@ -185,7 +185,8 @@ def launcher(program: n.Program) -> str:
     return head + _BUILD.replace("{file}", file).replace("{module}", module) + function
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh(name: str, taken: set[str]) -> str:
+    """A name that is not among the taken ones."""
     while name in taken:
         name += "_"
     return name
