@@ -850,3 +850,17 @@ def test_constants_of_rows_that_are_kept() -> None:
     that no loop changes."""
     alike(compared_with_constants, np.array([[1, np.inf, 2], [np.nan, -np.inf, 4]] * 9))
     alike(compared_with_constants, np.ones((2, 3)))
+
+
+def one_by_outer_and_tile(x: Any) -> Any:
+    tiled = np.tile(1, 1)
+    total = 0
+    if np.trace(np.outer(1, 1)):
+        total = 1
+    return x + total + tiled[0]
+
+
+def test_sizes_that_come_out_as_one() -> None:
+    """A size made of constants alone is that number: named, it was taken for another size than 1, and never settled."""
+    for size in (0, 1, 3):
+        alike(one_by_outer_and_tile, np.arange(float(size)))

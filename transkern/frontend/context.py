@@ -607,6 +607,8 @@ class Context:
 
     def extent(self, value: Expr) -> Expr:
         """A run-time integer as a size, one name a value: what is made of the arguments alone is named at the start."""
+        if isinstance(value, Const):
+            return value
         if not buffers_read(value) and variables_read(value) <= self.entry:
             if value not in self.extents:
                 self.extents[value] = b.size(f"extent{len(self.extents) or ''}.size")
