@@ -42,6 +42,7 @@ class NotKnown(CompileError):
     optional: Site | None = None
     pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
+    settles: bool = False  # an iteration changes the type of a name: behind the first, it may be one for all
     early: Site | None = None  # where a value is evaluated that a loop or a branch beside it would change
 
     @property

@@ -172,6 +172,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
                 and path in ("numpy", "math")
                 and name not in dir(np if path == "numpy" else math)  # which imports nothing
             ):
+                if ctx.in_branch:  # for another version of NumPy, or a rare case: the run may not come here
+                    asked(ctx, getattr, np if path == "numpy" else math, name)
                 ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{path}` has no `{name}`", _meant(path, name))
             return found
         case Static(np.dtype() as dtype):

@@ -93,9 +93,13 @@ class Branches(Assignments):
             self.ended = False
             holds = condition if statements is then else b.logical_not(condition)
             with ctx.block() as out, ctx.knowing(stable_parts(ctx, holds)):
-                done = self.block(statements)
-                if move and not done:
-                    done = self.finish()
+                ctx.in_branch += 1
+                try:
+                    done = self.block(statements)
+                    if move and not done:
+                        done = self.finish()
+                finally:
+                    ctx.in_branch -= 1
                 outcomes.append((out, dict(self.env), done, self.ended))
                 heaps.append(ctx.heap)
                 ends.append((ctx.handed, ctx.appended))

@@ -257,7 +257,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         help = "give it one type before the loop and in it, or use another name"
     problem = f"`{name}` changes its type or shape in the loop: {before} before, {after} after"
     kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
-    raise kind(refusals.TYPE_DIFFERS, problem, help, ctx.span, ctx.lines)
+    error = kind(refusals.TYPE_DIFFERS, problem, help, ctx.span, ctx.lines)
+    error.settles = True
+    raise error
 
 
 def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:

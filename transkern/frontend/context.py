@@ -225,6 +225,7 @@ class Context:
         self.held = Held()  # and the types
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
         self.in_head = 0  # conditions of loops that are being translated
+        self.in_branch = 0  # branches of run-time conditions around
         self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change

@@ -60,11 +60,18 @@ _COLUMNS = 16  # items of tuples in lists
 _NO_ARGUMENT = ("OverflowError", NO_SIZE)
 
 
+def _fresh(ctx: Context, name: str) -> str:
+    """A name for a list: one of its name in a translation that has been taken back may have been one of tuples."""
+    buffer = ctx.fresh(name)
+    ctx.columns.pop(buffer, None)
+    return buffer
+
+
 def new(
     ctx: Context, name: str, items: Sequence[Value] = (), site: Site | None = None, queue: bool = False
 ) -> GrowingList:
     """A list with `items` in it; a `queue` has room on both sides."""
-    buffer = ctx.fresh(name)
+    buffer = _fresh(ctx, name)
     count = ctx.count(buffer, b.index(len(items)))
     ctx.list_counts.add(count.name)
     ctx.list_depths[count.name] = len(ctx.trips)
@@ -371,7 +378,7 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
     if not owner.columns:
         owner.row = value.kind
         for k in range(len(value.items)):
-            buffer = ctx.fresh(f"{owner.buffer}_{k}")
+            buffer = _fresh(ctx, f"{owner.buffer}_{k}")
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
             column.unbounded = owner.unbounded
             owner.columns.append(column)

@@ -144,8 +144,13 @@ class Loops(Branches):
                 raise
             reset()
             if isinstance(error, NotKnown):
-                self.unrolled_while(test, body, error)
-                return
+                try:
+                    self.unrolled_while(test, body, error)
+                    return
+                except NotKnown:
+                    if not error.settles:
+                        raise
+                    reset()
             ctx.span = span_of(test, self.scope.file)
             once = Trips((b.ZERO, b.ONE, b.ONE, lambda _: Static(0)))
             rest = ast.copy_location(ast.While(test, list(body), []), node)
@@ -192,6 +197,8 @@ class Loops(Branches):
         change places, what two iterations leave)."""
         peeled = getattr(node, _PEELED, 0)
         if peeled == _PEELS:
+            if isinstance(error, NotKnown):
+                error.settles = False  # nor where a loop around has its first iteration before it
             raise error
         setattr(rest, _PEELED, peeled + 1)
         self.jumps += 1
@@ -412,9 +419,14 @@ class Loops(Branches):
                 try:
                     ctx.must_be_known(Scalar(trips, True), error.problem, error.help, error.kind)
                 except NotKnown:
-                    raise error from None
+                    if not error.settles:
+                        raise error from None
             if count is None or count > _UNROLL:
-                raise
+                if not error.settles:
+                    raise
+                reset()
+                begin_by_itself(error, b.compare("greater", trips, b.ZERO))
+                return
             begun, first = ctx.budget.steps, error
 
             def check() -> None:  # loops in loops, each iteration by itself, are not worth it

@@ -401,9 +401,26 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return unique(np.concatenate((ar1, ar2), axis=None))
 
 
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    if return_indices:
+        return _common_and_where(np.asarray(ar1), np.asarray(ar2), assume_unique)
     both = _sorted_together(np.asarray(ar1), np.asarray(ar2), assume_unique)  # a number has its own type, too
     return both[:-1][both[1:] == both[:-1]]
+
+
+def _common_and_where(ar1: Any, ar2: Any, assume_unique: bool) -> Any:
+    """The common elements, and where each stands first in either array."""
+    if assume_unique:
+        a, b = np.ravel(ar1), np.ravel(ar2)
+        both = np.concatenate((a, b))
+        order = np.argsort(both, kind="mergesort")
+        both = both[order]
+        common = both[1:] == both[:-1]
+        return both[:-1][common], order[:-1][common], order[1:][common] - a.shape[0]
+    a, first = unique(ar1, return_index=True)
+    b, second = unique(ar2, return_index=True)
+    found, ours, others = _common_and_where(a, b, True)
+    return found, first[ours], second[others]
 
 
 def _sorted_together(ar1: Any, ar2: Any, assume_unique: bool) -> Any:
