@@ -17,6 +17,7 @@ from transkern.frontend import (
     attributes,
     characters,
     classes,
+    dict_types,
     doubts,
     empties,
     flats,
@@ -748,7 +749,8 @@ class Assignments(Results):
         if op == "matmul":
             product = lambda given: library_calls.matmul(ctx, given[0], given[1])  # noqa: E731
             return empties.operation(ctx, op, [left, right], product)
-        sets = hashed.combined(ctx, op, left, right)
+        counts = None if in_place else dict_types.combined(ctx, op, left, right, self.site("counts"))
+        sets = counts or hashed.combined(ctx, op, left, right)
         if sets is not None:
             return sets
         texts = text_operation(ctx, op, left, right)

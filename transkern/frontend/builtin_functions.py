@@ -294,7 +294,7 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     if args:
         given = ctx.deref(args[0])
         if isinstance(given, Hashed) and given.kind == "dict" and not keywords:
-            return replace(hashed.copied(ctx, given, (*(given.keys.site or ()), "dict")), default=None)
+            return replace(hashed.copied(ctx, given, (*(given.keys.site or ()), "dict")), default=None, of=None)
         pairs = given if isinstance(given, Dict) else None
         if pairs is None:
             counted = iteration(ctx, given)

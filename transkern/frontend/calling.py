@@ -18,6 +18,7 @@ from transkern import limits, refusals
 from transkern.errors import CompileError
 from transkern.frontend import (
     attributes,
+    dict_types,
     folds,
     functions,
     generators,
@@ -82,6 +83,9 @@ _OPERATORS = {
 _COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
     "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
 }  # fmt: skip
+_CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
+    f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
+}
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
@@ -178,8 +182,7 @@ class Calls(Conditions):
                     return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
                 case Known(path) if (made := self._operator(path, positional)) is not None:
                     return made
-                case Known("collections.deque" | "collections.defaultdict" as path):
-                    kind = getattr(collections, path.removeprefix("collections."))
+                case Known(path) if (kind := _CONTAINERS_OF_COLLECTIONS.get(path)) is not None:
                     return self.construct(kind, positional, keywords, node)
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
@@ -388,6 +391,8 @@ class Calls(Conditions):
         ctx = self.ctx
         if kind in (itertools.product, itertools.combinations, itertools.permutations):
             return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
+        if kind in dict_types.KINDS and not keywords and len(positional) <= 1:
+            return dict_types.made(ctx, kind, positional, self.site("dict"))
         if kind in (collections.deque, collections.defaultdict):
             positional = [iterating.all_of(ctx, p) for p in positional]
         if kind is collections.deque:

@@ -73,7 +73,7 @@ def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
 
 
 def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:
-    """For each key of a dict the condition that it is a character, or an integer, known at run time only."""
+    """For each key of a dict the condition that it is a character, integer or bool that is known at run time only."""
     if isinstance(key, Char) and all(isinstance(k, str) for k in keys):
         return [
             b.compare("equal", key.code, b.index(ord(k))) if len(k) == 1 else b.FALSE  # type: ignore[arg-type]
@@ -81,6 +81,8 @@ def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:
         ]  # fmt: skip
     if isinstance(key, Scalar) and key.dtype == "index" and all(type(k) is int for k in keys):
         return [b.compare("equal", key.expr, b.index(k)) for k in keys]  # type: ignore[arg-type]
+    if isinstance(key, Scalar) and key.dtype == "bool" and sorted(map(repr, keys)) == ["False", "True"]:
+        return [key.expr if k else b.logical_not(key.expr) for k in keys]
     return None
 
 

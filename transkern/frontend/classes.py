@@ -82,7 +82,7 @@ def class_of(value: Value) -> type | None:
         case GrowingList() | Row():
             return list
         case Hashed():
-            return (frozenset if value.frozen else set) if value.kind == "set" else dict
+            return (frozenset if value.frozen else set) if value.kind == "set" else value.of or dict
         case Dict():
             return dict
         case Record(kind=kind):

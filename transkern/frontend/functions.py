@@ -14,6 +14,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     builtin_functions,
     choosing,
     complex_module,
+    dict_types,
     dtypes,
     empties,
     grids,
@@ -259,6 +260,10 @@ def call_method(
 ) -> Value:
     contents = ctx.deref(receiver)
     if isinstance(contents, (Seq, GrowingList, Hashed, Dict, Record)):
+        if isinstance(contents, Hashed) and contents.of is not None:
+            made = dict_types.method(ctx, contents, name, args, keywords)
+            if made is not None:
+                return made
         found = sequences.method(ctx, receiver, name, args, keywords)
         if found is not None:
             return found

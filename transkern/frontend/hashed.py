@@ -1,11 +1,14 @@
-"""Dicts and sets whose keys are known at run time: integers, or tuples of them (`compositions.hashes`)."""
+"""Dicts and sets whose keys are known at run time: real numbers, or tuples of them (`compositions.hashes`)."""
 
 from __future__ import annotations
 
 import builtins
+import collections
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from transkern import refusals
 from transkern.frontend import growing, list_types
@@ -30,6 +33,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Expr
 
 _SET_OPERATORS = {
@@ -37,7 +41,9 @@ _SET_OPERATORS = {
 }  # fmt: skip
 
 
-def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = None) -> Hashed:
+def new(
+    ctx: Context, name: str, kind: str, site: Site, default: Value | None = None, of: type | None = None
+) -> Hashed:
     """An empty dict or set."""
     parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
     lists: dict[str, GrowingList] = {}
@@ -46,7 +52,7 @@ def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = 
         lists[part].unbounded = part != "info"
         if part in ("alive", "codes", "spare"):
             list_types.of_integers(ctx, lists[part])
-    made = Hashed(kind, **lists, default=default)  # type: ignore[arg-type]
+    made = Hashed(kind, **lists, default=default, of=of)  # type: ignore[arg-type]
     compose(ctx, "hashes", "start", [made.table, made.info], {})
     return made
 
@@ -74,11 +80,11 @@ def is_key(ctx: Context, key: Value) -> bool:
         case Seq(items, "tuple"):
             return bool(items) and all(is_key(ctx, i) for i in items)
         case Static(v):
-            return isinstance(v, int) and not isinstance(v, bool)
-        case Scalar(expr):
-            return expr.dtype == "index" or expr.dtype.startswith(("int", "uint"))
+            return isinstance(v, (int, float, np.integer, np.floating, np.bool_))
+        case Scalar(expr, tag=tag):
+            return tag is None and not is_complex(expr.dtype)
         case Array(axes=(), body=body):
-            return body.dtype.startswith(("int", "uint"))
+            return not is_complex(body.dtype)
         case _:
             return False
 
@@ -106,7 +112,8 @@ def _key(ctx: Context, key: Value) -> Value:
 def _code(ctx: Context, key: Value) -> Value:
     if isinstance(key, Seq):
         return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
-    return compose(ctx, "hashes", "code_of_number", [key], {})
+    floating = scalar_expr(ctx, key).dtype.startswith("float")
+    return compose(ctx, "hashes", "code_of_float" if floating else "code_of_number", [key], {})
 
 
 def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
@@ -144,6 +151,8 @@ def item(ctx: Context, owner: Hashed, key: Value) -> Value:
     if owner.default is not None:
         return _set_default(ctx, owner, key, _default(ctx, owner.default))
     number = find(ctx, owner, key)
+    if owner.of is collections.Counter:
+        return get(ctx, owner, number, Static(0))
     return _value(ctx, owner, _present(ctx, number, key))
 
 
@@ -164,7 +173,9 @@ def _default(ctx: Context, factory: Value) -> Value:
 
 
 def factory(ctx: Context, owner: Hashed) -> str:
-    """The type that a defaultdict which is handed back calls, as ``module:name``; empty for another dict."""
+    """The type that a defaultdict calls which is handed back, as ``module:name``; or that of another kind of dict."""
+    if owner.of is not None:
+        return f"collections:{owner.of.__name__}"
     match owner.default:
         case None:
             return ""
@@ -234,7 +245,7 @@ def _values(ctx: Context, owner: Hashed) -> GrowingList:
     return growing.gathered(ctx, owner.values, _numbers(ctx, owner))
 
 
-def _items(ctx: Context, owner: Hashed) -> GrowingList:
+def items(ctx: Context, owner: Hashed) -> GrowingList:
     assert owner.values is not None
     if not (is_typed(ctx, owner.keys) and is_typed(ctx, owner.values)):
         return growing.new(ctx, "items")
@@ -246,7 +257,7 @@ def _items(ctx: Context, owner: Hashed) -> GrowingList:
 def viewed(ctx: Context, owner: Value, name: str) -> GrowingList:
     """What ``owner.keys()``, ``owner.values()`` or ``owner.items()`` shows now, as a list."""
     assert isinstance(owner, Hashed)
-    return {"keys": keys, "values": _values, "items": _items}[name](ctx, owner)
+    return {"keys": keys, "values": _values, "items": items}[name](ctx, owner)
 
 
 def live(ctx: Context, owner: Hashed, name: str) -> tuple[Expr, Expr, Expr, Callable[[Expr], Value]]:
@@ -261,6 +272,14 @@ def live(ctx: Context, owner: Hashed, name: str) -> tuple[Expr, Expr, Expr, Call
     return b.ZERO, numbers.dims[0], b.ONE, item
 
 
+def move_to_end(ctx: Context, owner: Hashed, key: Value) -> None:
+    """Puts a key behind all others, with its value."""
+    number = _present(ctx, find(ctx, owner, key), key)
+    value = growing.held(ctx, _value(ctx, owner, number))
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    store(ctx, owner, key, value)
+
+
 def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
     """The keys and the values of a dict."""
     return [keys(ctx, owner), _values(ctx, owner)]
@@ -268,6 +287,9 @@ def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
 
 def delete(ctx: Context, owner: Hashed, key: Value) -> None:
     """``del owner[key]``."""
+    if owner.of is collections.Counter:
+        compose(ctx, "hashes", "discard", [owner.alive, owner.info, find(ctx, owner, key)], {})
+        return
     number = _present(ctx, find(ctx, owner, key), key)
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
 
@@ -276,6 +298,7 @@ def copied(ctx: Context, owner: Hashed, site: Site) -> Hashed:
     """Another one with the same keys (and values)."""
     made = new(ctx, "copy", owner.kind, site, owner.default)
     update(ctx, made, owner)
+    made = replace(made, of=owner.of)
     return as_frozen(made) if owner.frozen else made
 
 
@@ -287,7 +310,7 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
             for key, value in zip(contents.keys, contents.items, strict=True):
                 store(ctx, owner, key_value(key), value)
             return
-        pairs = _items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
+        pairs = items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
         compose(ctx, "hashes", "update_dict", [owner, pairs], {})
         return
     if isinstance(contents, Hashed):
@@ -349,8 +372,10 @@ def method(
     if owner.kind == "set":
         return _set_method(ctx, owner, name, args)
     match name, list(args):
+        case "popitem", []:
+            return popped(ctx, owner, True)
         case "get", [key, *rest]:
-            return _get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
+            return get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
         case "setdefault", [key, default]:
             return _set_default(ctx, owner, key, default)
         case "pop", [key]:
@@ -365,7 +390,22 @@ def method(
     return Static(None)
 
 
-def _get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
+def popped(ctx: Context, owner: Hashed, last: bool) -> Value:
+    """A key that is taken out, the last or the first, with its value."""
+    assert owner.values is not None
+    some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
+    empty = "KeyError", f"{'' if owner.of is collections.OrderedDict else 'popitem(): '}dictionary is empty"
+    ctx.guard(some, *empty)
+    if not is_typed(ctx, owner.keys) or not is_typed(ctx, owner.values):
+        ctx.guard(b.FALSE, *empty)
+    found = compose(ctx, "hashes", "last_alive" if last else "first_alive", [owner.alive, owner.info], {})
+    number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+    pair = [growing.held(ctx, element(ctx, one, number.expr)) for one in (owner.keys, owner.values)]
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    return Seq(tuple(pair))
+
+
+def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     """The value of a number, or another one where it is below 0."""
     assert owner.values is not None
     if not is_typed(ctx, owner.values):

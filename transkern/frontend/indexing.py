@@ -58,6 +58,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.frontend.whole import NO_POSITION, in_64_bits, integer_expr
 from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
 from transkern.ir.traverse import variables_read
@@ -258,21 +259,23 @@ def key_object(ctx: Context, value: Value, help: str = "") -> Any:
         ctx.step(1 + len(value.items) // 16)
         return tuple(key_object(ctx, i, help) for i in value.items)
     problem, instead = "a dict's key that is known at run time only", help
-    if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))):
+    if not (isinstance(value, Scalar) and not is_complex(value.dtype)):
         problem, instead = f"{describe(value)} as a key that is known at run time only", key_help(value)
     return constant_object(ctx, value, problem, refusals.RUN_TIME_KEYS, instead)
 
 
-_INTEGER_KEY = "take integers, int(v / step); or count with np.unique(x, return_counts=True)"
+
+
+_PARTS_OF_KEY = "take a tuple of its parts: (z.real, z.imag)"
 
 
 def key_help(value: Value) -> str:
-    """What to write for a key that is no integer, in a dict or set whose keys are known at run time."""
+    """What to write for a key that is no real number, in a dict or set whose keys are known at run time."""
     match value:
-        case Static(float() | np.floating()):
-            return _INTEGER_KEY
-        case Scalar() if value.dtype.startswith("float"):
-            return _INTEGER_KEY
+        case Static(complex()):
+            return _PARTS_OF_KEY
+        case Scalar() if is_complex(value.dtype):
+            return _PARTS_OF_KEY
         case Text():
             return "take the numbers that the text is made of"
         case OneOf():
@@ -280,9 +283,9 @@ def key_help(value: Value) -> str:
         case Char():
             return "write d[key], without a default"
         case Array():
-            return "take integers, or tuples of them: tuple(int(v) for v in row) of a known length"
+            return "take numbers, or tuples of them: tuple(row) of a known length"
         case _:
-            return "take keys that are integers, or tuples of them"
+            return "take keys that are numbers, or tuples of them"
 
 
 def constant_object(

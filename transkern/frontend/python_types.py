@@ -122,6 +122,8 @@ def example(ctx: Context, value: Value) -> Any:
             return {}
         case Hashed(kind="set", frozen=frozen):
             return frozenset() if frozen else set()
+        case Hashed(of=of) if of is not None:
+            return of()
         case Hashed(default=default):
             return {} if default is None else collections.defaultdict()
         case Record(kind) as record if record.is_tuple:

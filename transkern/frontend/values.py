@@ -412,6 +412,7 @@ class Hashed:
     values: GrowingList | None = None
     default: Value | None = None
     frozen: bool = False  # it is a frozenset
+    of: type | None = None  # a `Counter` or an `OrderedDict`
 
     @property
     def lists(self) -> list[Value]:

@@ -22,6 +22,8 @@ def container_text(r: n.TupleResult) -> str:
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, a)]"
         made = f"(lambda o: ({set_all}, o)[1])(c.__new__(c))"  # as it stands: no `__init__` runs again
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
+    if r.kind == "dict of lists" and r.of.startswith("collections:"):
+        return f"lambda k, v: __import__('collections').{r.of.partition(':')[2]}(dict(zip(k, v)))"
     if r.kind == "dict of lists" and r.of:
         return f"lambda k, v: __import__('collections').defaultdict({r.of.partition(':')[2]}, zip(k, v))"
     if r.kind in ("dict of lists", "set of lists"):

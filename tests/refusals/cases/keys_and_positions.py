@@ -5,33 +5,35 @@ import numpy as np
 # --- keys
 
 
-def float_counts(x):
-    """float_counts(float64[n])"""
+def complex_counts(x):
+    """complex_counts(complex128[n])"""
     counts = {}
     for v in x:
         counts[v] = counts.get(v, 0) + 1
     return len(counts)
 
 
-def float_counts_instead(x):
-    """float_counts_instead(float64[n])"""
-    counts = np.unique(x, return_counts=True)[1]
+def complex_counts_instead(x):
+    """complex_counts_instead(complex128[n])"""
+    counts = {}
+    for v in x:
+        counts[v.real, v.imag] = counts.get((v.real, v.imag), 0) + 1
     return len(counts)
 
 
-def float_bins(x):
-    """float_bins(float64[n])"""
+def complex_seen(x):
+    """complex_seen(complex128[n])"""
     seen = set()
     for v in x:
         seen.add(v)
     return len(seen)
 
 
-def float_bins_instead(x):
-    """float_bins_instead(float64[n])"""
+def complex_seen_instead(x):
+    """complex_seen_instead(complex128[n])"""
     seen = set()
     for v in x:
-        seen.add(int(v / 0.1))
+        seen.add((v.real, v.imag))
     return len(seen)
 
 

@@ -30,6 +30,26 @@ def code_of_number(key: Any) -> Any:
     return code
 
 
+def code_of_float(key: Any) -> Any:
+    """``hash`` of a floating-point number: what it is modulo 2**61 - 1, of which a factor 2**61 changes nothing."""
+    number = float(key)
+    if np.isnan(number):
+        raise RuntimeError("NaN as a key: whether it is the same object is not compiled")
+    code = 314159
+    if not np.isinf(number):
+        code = 0
+        rest = abs(number)
+        while rest >= 2.0**61:
+            rest *= 2.0**-61
+        while rest > 0:
+            whole = int(rest)
+            code = (code + whole) % _PRIME
+            rest = (rest - whole) * 2.0**61
+    if number < 0:
+        code = -code
+    return -2 if code == -1 else code
+
+
 def code_of_tuple(codes: Any) -> Any:
     """``hash`` of a tuple whose items have these."""
     total = np.uint64(2870177450012600261)
@@ -142,6 +162,23 @@ def put(values: Any, number: Any, value: Any) -> None:
         values.append(value)
     else:
         values[number] = value
+
+
+def last_alive(alive: Any, info: Any) -> Any:
+    """The number of the key that ``dict.popitem`` takes."""
+    number = len(alive) - 1
+    while alive[number] == 0:
+        number -= 1
+    return number
+
+
+def first_alive(alive: Any, info: Any) -> Any:
+    """The number of the first key of a dict; the next time the search goes on there."""
+    number = info[2]
+    while alive[number] == 0:
+        number += 1
+    info[2] = number
+    return number
 
 
 def clear(keys: Any, alive: Any, codes: Any, table: Any, info: Any) -> None:
@@ -275,3 +312,80 @@ def none_in(one: Any, two: Any) -> Any:
             result = False
             break
     return result
+
+
+def count(owner: Any, others: Any) -> None:
+    """``Counter.update`` with things to count."""
+    for key in others:
+        owner[key] += 1
+
+
+def count_down(owner: Any, others: Any) -> None:
+    for key in others:
+        owner[key] -= 1
+
+
+def add_counts(owner: Any, pairs: Any) -> None:
+    for key, number in pairs:
+        owner[key] = number + owner[key]
+
+
+def subtract_counts(owner: Any, pairs: Any) -> None:
+    for key, number in pairs:
+        owner[key] -= number
+
+
+def sum_of_counts(made: Any, one: Any, two: Any) -> None:
+    for key, number in one.items():
+        total = number + two[key]
+        if total > 0:
+            made[key] = total
+    for key, number in two.items():
+        if key not in one and number > 0:
+            made[key] = number
+
+
+def difference_of_counts(made: Any, one: Any, two: Any) -> None:
+    for key, number in one.items():
+        rest = number - two[key]
+        if rest > 0:
+            made[key] = rest
+    for key, number in two.items():
+        if key not in one and number < 0:
+            made[key] = 0 - number
+
+
+def union_of_counts(made: Any, one: Any, two: Any) -> None:
+    for key, number in one.items():
+        other = two[key]
+        larger = other if number < other else number
+        if larger > 0:
+            made[key] = larger
+    for key, number in two.items():
+        if key not in one and number > 0:
+            made[key] = number
+
+
+def intersection_of_counts(made: Any, one: Any, two: Any) -> None:
+    for key, number in one.items():
+        other = two[key]
+        smaller = number if number < other else other
+        if smaller > 0:
+            made[key] = smaller
+
+
+def first_of(ordered: Any, number: Any) -> Any:
+    return ordered[: max(number, 0)]
+
+
+def total(values: Any) -> Any:
+    return sum(values)
+
+
+def repeated(keys: Any, values: Any) -> Any:
+    """``Counter.elements``."""
+    made = []
+    for at in range(len(keys)):
+        for _ in range(values[at]):
+            made.append(keys[at])
+    return made

@@ -147,7 +147,7 @@ def keys_of(items: Any, key: Any) -> Any:
 
 def max_by(items: Any, key: Any) -> Any:
     if len(items) == 0:
-        raise ValueError("max() iterable argument is empty")
+        max(())  # which raises what this Python says
     best = items[0]
     most = key(best)
     for at in range(1, len(items)):
@@ -161,7 +161,7 @@ def max_by(items: Any, key: Any) -> Any:
 
 def min_by(items: Any, key: Any) -> Any:
     if len(items) == 0:
-        raise ValueError("min() iterable argument is empty")
+        min(())
     best = items[0]
     least = key(best)
     for at in range(1, len(items)):
