@@ -40,6 +40,7 @@ class NotKnown(CompileError):
     table: Site | None = None
     ragged: Site | None = None
     optional: Site | None = None
+    characters: Site | None = None  # a list that has characters in it which only the run knows
     pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
     settles: bool = False  # an iteration changes the type of a name: behind the first, it may be one for all
@@ -47,8 +48,8 @@ class NotKnown(CompileError):
 
     @property
     def begins_anew(self) -> bool:
-        found = (self.wanted, self.table, self.ragged, self.optional, self.pooled, self.grows, self.early)
-        return any(one is not None for one in found)
+        lists = self.wanted, self.table, self.ragged, self.optional, self.characters, self.pooled
+        return any(one is not None for one in (*lists, self.grows, self.early))
 
 
 class Becomes(NotKnown):

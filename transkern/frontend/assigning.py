@@ -74,7 +74,7 @@ from transkern.frontend.shaping import concatenate_now
 from transkern.frontend.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.source import live_function, span_of
 from transkern.frontend.strides import from_outside, in_memory
-from transkern.frontend.texts import is_text, text_operation
+from transkern.frontend.texts import is_character_or_text, is_text, text_operation
 from transkern.frontend.values import (
     FUNCTIONS,
     ITEM,
@@ -487,7 +487,8 @@ class Assignments(Results):
         at = items[0] if len(items) == 1 else None
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
-            if isinstance(owner, Object) and all(_is_numbers(i) for i in base.items):
+            of_texts = all(map(is_character_or_text, base.items))
+            if isinstance(owner, Object) and (of_texts or all(_is_numbers(i) for i in base.items)):
                 ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
             help = "make the position a constant, or the elements of one type"
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)

@@ -55,6 +55,7 @@ from transkern.frontend.texts import as_text, known, quoted
 from transkern.frontend.trips import trip_count
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
+    CHARACTERS,
     Array,
     Bound,
     Char,
@@ -63,6 +64,7 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    JoinedText,
     Kind,
     Known,
     Method,
@@ -93,6 +95,8 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return Static(1)
         case Seq(items) | Dict(items=items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
             return Static(len(items))
+        case JoinedText(items, "") if items.options == CHARACTERS:
+            return static_or(items.length)
         case GrowingList():
             return static_or(value.length)
         case Hashed():
@@ -374,7 +378,7 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
         if a.get("key") is not None:
             ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
         contents = ctx.deref(a.need("iterable"))
-        if isinstance(contents, GrowingList) and (contents.columns or contents.tags):
+        if isinstance(contents, GrowingList) and (contents.columns or contents.tags or contents.options):
             return sequences.sorted_list(ctx, contents, contents, a.flag("reverse"))
         array = as_array(ctx, contents)
         made = sequences.sorted_array(ctx, array, a.flag("reverse"))

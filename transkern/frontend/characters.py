@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,18 @@ from transkern import refusals
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, captured_array, describe, select
-from transkern.frontend.values import Char, Dict, Scalar, Seq, Static, Value
+from transkern.frontend.values import Char, Dict, OneOf, Scalar, Seq, Static, Value
 from transkern.frontend.whole import NO_POSITION, integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
+from transkern.ir.ops import MIRRORED
 
 _FEW = 8
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
 
 
 def item(ctx: Context, text: str, position: Value) -> Value:
@@ -55,6 +61,14 @@ def compare(ctx: Context, name: str, x: Value, y: Value) -> Value:
     """The comparison `name` of a character with another, or with a text."""
     one, two = code_of(x), code_of(y)
     if one is None or two is None:  # a longer text, or no text at all
+        if one is None and two is not None:
+            return compare(ctx, MIRRORED[name], y, x)
+        if name not in ("equal", "not_equal") and isinstance(y, Static) and isinstance(y.value, str):
+            if not y.value:
+                return Static(name.startswith("greater"))
+            assert one is not None  # where the first character is the same, the longer text is the greater one
+            by = "less_equal" if name.startswith("less") else "greater"
+            return Scalar(b.compare(by, one, b.index(ord(y.value[0]))), True)
         if name not in ("equal", "not_equal"):
             problem = f"a comparison of {describe(x)} and {describe(y)}"
             ctx.fail(refusals.OPERANDS, problem, "compare with one character")
@@ -62,10 +76,39 @@ def compare(ctx: Context, name: str, x: Value, y: Value) -> Value:
     return Scalar(b.compare(name, one, two), True)
 
 
+def compare_chosen(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
+    """The comparison `name` of one of several texts with another, a character or a text; None where one of them is no
+    text, and they are compared for their order."""
+    if not isinstance(x, OneOf):
+        return compare_chosen(ctx, MIRRORED[name], y, x)
+    if isinstance(y, Static):
+        by = COMPARISONS[name]
+        if name not in ("equal", "not_equal") and not all(isinstance(o, str) for o in (*x.options, y.value)):
+            return None
+        return Scalar(x.where(lambda option: bool(by(option, y.value))), True)
+    if not isinstance(y, (OneOf, Char)):
+        return None
+    holds: Expr = b.FALSE
+    for k, option in enumerate(x.options):
+        each = compare_chosen(ctx, MIRRORED[name], y, Static(option)) if isinstance(y, OneOf) else compare(
+            ctx, name, Static(option), y
+        )  # fmt: skip
+        if each is None:
+            return None
+        condition = each.expr if isinstance(each, Scalar) else Const(bool(each.value), "bool")  # type: ignore[union-attr]
+        holds = b.either(holds, b.both(b.compare("equal", x.index, b.index(k)), condition))
+    return Scalar(holds, True)
+
+
 def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
     """Whether a character is one of some texts."""
     found: Expr = b.FALSE
     for text in texts:
+        if isinstance(text, OneOf):
+            same = compare_chosen(ctx, "equal", text, value)
+            assert isinstance(same, Scalar)
+            found = b.either(found, same.expr)
+            continue
         code = code_of(text)
         if code is not None:
             found = b.either(found, b.compare("equal", value.code, code))

@@ -25,6 +25,7 @@ from transkern.frontend.values import (
     Hashed,
     Instance,
     Iterated,
+    JoinedText,
     Known,
     Method,
     OneOf,
@@ -87,7 +88,7 @@ def class_of(value: Value) -> type | None:
             return dict
         case Record(kind=kind):
             return kind
-        case Text() | Char():
+        case Text() | JoinedText() | Char():
             return str
         case OneOf(options=options) if len(kinds := {type(v) for v in options}) == 1:
             return kinds.pop()

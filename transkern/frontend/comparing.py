@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from transkern.frontend import (
 )
 from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At, Body
+from transkern.frontend.characters import COMPARISONS
 from transkern.frontend.compositions import compose
 from transkern.frontend.elementwise import (
     apply,
@@ -66,11 +66,6 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.NotEq: "not_equal",
 }  # fmt: skip
 _ORDERED = "compare numbers with numbers; None and texts with `==`"
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
-    "equal": operator.eq, "not_equal": operator.ne,
-}  # fmt: skip
-
 
 class Comparisons(Body):
     """The translation of comparisons."""
@@ -101,10 +96,10 @@ class Comparisons(Body):
     def _other_than_all(self, name: str, value: Value, known: object) -> Value:
         """A comparison with None or a text, which no number is: of an array, NumPy compares each element."""
         if not python_types.is_array(value):
-            return Static(asked(self.ctx, _COMPARISONS[name], python_types.example(self.ctx, value), known))
+            return Static(asked(self.ctx, COMPARISONS[name], python_types.example(self.ctx, value), known))
         array = as_array(self.ctx, value)
         if not array.ndim:
-            return Static(asked(self.ctx, _COMPARISONS[name], np.ones((), array.dtype), known))
+            return Static(asked(self.ctx, COMPARISONS[name], np.ones((), array.dtype), known))
         return replace(array, body=Const(name == "not_equal", "bool"), view=False, identity="", empty=None)
 
     def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
@@ -160,7 +155,7 @@ class Comparisons(Body):
         if name in ("equal", "not_equal") and (one_list or one_object):  # whose elements are themselves
             return Static(name == "equal")
         x, y = ctx.deref(x), ctx.deref(y)
-        python_types.check(ctx, _COMPARISONS[name], x, y)
+        python_types.check(ctx, COMPARISONS[name], x, y)
         if name in ("equal", "not_equal") and python_types.are_of_different_families(ctx, x, y):
             return Static(name == "not_equal")
         if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
@@ -170,23 +165,22 @@ class Comparisons(Body):
             x, y = Seq(x.items), Seq(others)
         x, y = as_plain_tuple(x), as_plain_tuple(y)
         if (one_set := python_types.known_set(x)) is not None and (other_set := python_types.known_set(y)) is not None:
-            return Static(_COMPARISONS[name](one_set, other_set))
+            return Static(COMPARISONS[name](one_set, other_set))
         for one in (x, y):
             if isinstance(one, Seq) and one.kind not in ("tuple", "list"):
                 help = "compare their lengths, and test each key with `in`"
                 ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", help)
         one_kind, other_kind = classes.object_at(x), classes.object_at(y)
         if one_kind is not None and other_kind is not None:  # `x.dtype == float`
-            return Static(bool(_COMPARISONS[name](one_kind, other_kind)))
+            return Static(bool(COMPARISONS[name](one_kind, other_kind)))
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
+        if isinstance(x, OneOf) or isinstance(y, OneOf):
+            of_texts = characters.compare_chosen(ctx, name, x, y)
+            if of_texts is not None:
+                return of_texts
         if isinstance(x, Char) or isinstance(y, Char):
             return characters.compare(ctx, name, x, y)
-        for one, two in ((x, y), (y, x)):
-            if isinstance(one, OneOf) and isinstance(two, Static):
-                wanted = two.value
-                condition = one.where(lambda option: option == wanted)  # noqa: B023
-                return Scalar(condition if name == "equal" else b.logical_not(condition), True)
         if isinstance(x, Range) and isinstance(y, Range):
             return self._compared_ranges(name, x, y)
         if python_types.is_array(y) and isinstance(x, (Seq, GrowingList, Range)):  # the array's method answers
@@ -194,7 +188,7 @@ class Comparisons(Body):
         arrays = any(isinstance(v, Static) and isinstance(v.value, np.ndarray) for v in (x, y))
         if isinstance(x, Static) and isinstance(y, Static) and not arrays and not (is_number(x) and is_number(y)):
             try:
-                return Static(bool(_COMPARISONS[name](x.value, y.value)))
+                return Static(bool(COMPARISONS[name](x.value, y.value)))
             except TypeError:
                 ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", _ORDERED)
         if isinstance(x, Seq) and isinstance(y, Seq) and name in ("equal", "not_equal"):
@@ -267,7 +261,7 @@ class Comparisons(Body):
     def _order(self, op: ast.cmpop, x: Seq, y: Seq) -> Value:
         """The order of two tuples (lists): that of the first items that differ."""
         if not x.items or not y.items:
-            return Static(_COMPARISONS[_COMPARE[type(op)]](len(x.items), len(y.items)))
+            return Static(COMPARISONS[_COMPARE[type(op)]](len(x.items), len(y.items)))
         first, second = x.items[0], y.items[0]
         rest = self._order(op, replace(x, items=x.items[1:]), replace(y, items=y.items[1:]))
         same = self._are_equal(first, second)

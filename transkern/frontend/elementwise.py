@@ -34,6 +34,7 @@ from transkern.frontend.values import (
     Hashed,
     Instance,
     Iterated,
+    JoinedText,
     Known,
     Method,
     Object,
@@ -68,6 +69,7 @@ _CAPTURED = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
+_SHOWN_TEXTS = 8
 _NUMBER = "write a number there: of an array one of its elements, or x.sum()"
 _ARRAY = "write an array of numbers there, or a list or tuple of numbers"
 _CONVERT = "convert what it is given first, with .astype(…)"
@@ -197,10 +199,13 @@ def describe(value: Value) -> str:
             return "a dict"
         case Record(kind):
             return f"an object of `{kind.__name__}`"
+        case JoinedText():
+            return "a text joined of a list"
         case Text():
             return "a text made of run-time numbers"
         case OneOf(_, options):
-            return f"one of {', '.join(map(repr, options))}"
+            more = [f"{len(options) - _SHOWN_TEXTS} more"] if len(options) > _SHOWN_TEXTS else []
+            return f"one of {', '.join([*map(repr, options[:_SHOWN_TEXTS]), *more])}"
         case Char():
             return "a character"
         case Flat():

@@ -13,12 +13,14 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend import growing, list_types
 from transkern.frontend.anew import Site
+from transkern.frontend.characters import code_of
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
 from transkern.frontend.indexing import element, is_typed, key_help
 from transkern.frontend.values import (
     Array,
+    Char,
     Dict,
     GrowingList,
     Hashed,
@@ -79,6 +81,8 @@ def is_key(ctx: Context, key: Value) -> bool:
     match key:
         case Seq(items, "tuple"):
             return bool(items) and all(is_key(ctx, i) for i in items)
+        case Char() | Static(str()):
+            return isinstance(key, Char) or len(key.value) == 1
         case Static(v):
             return isinstance(v, (int, float, np.integer, np.floating, np.bool_))
         case Scalar(expr, tag=tag):
@@ -105,6 +109,8 @@ def _key(ctx: Context, key: Value) -> Value:
         ctx.fail(refusals.RUN_TIME_KEYS, problem, key_help(key))
     if isinstance(key, Seq):
         return Seq(tuple(_key(ctx, i) for i in key.items))
+    if isinstance(key, Char):
+        return Char(ctx.let(key.code, "key"))
     python = is_python_number(key)
     return key if isinstance(key, Static) else Scalar(ctx.let(scalar_expr(ctx, key), "key"), python)
 
@@ -112,6 +118,9 @@ def _key(ctx: Context, key: Value) -> Value:
 def _code(ctx: Context, key: Value) -> Value:
     if isinstance(key, Seq):
         return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
+    code = code_of(key)
+    if code is not None:  # of a text Python's is another one each run: it orders sets, over which nobody loops here
+        return Scalar(code, True)
     floating = scalar_expr(ctx, key).dtype.startswith("float")
     return compose(ctx, "hashes", "code_of_float" if floating else "code_of_number", [key], {})
 
@@ -221,8 +230,11 @@ def length(ctx: Context, owner: Hashed) -> Value:
     return element(ctx, owner.info, b.ZERO)
 
 
-def _numbers(ctx: Context, owner: Hashed) -> Array:
+def _numbers(ctx: Context, owner: Hashed, in_any_order: bool = False) -> Array:
     """The numbers of the keys, in the order of loops."""
+    if owner.kind == "set" and not in_any_order and any(leaf.options for leaf in owner.keys.leaves):
+        problem = "the order of a set of characters, which is another one in each run of Python"
+        ctx.fail(refusals.VALUES_DECIDE, problem, "keep them in a list, or as keys of a dict")
     alive = list_array(ctx, owner.alive)
     if owner.kind == "set":
         found = compose(ctx, "hashes", "numbers_in_table", [alive, list_array(ctx, owner.table)], {})
@@ -231,11 +243,11 @@ def _numbers(ctx: Context, owner: Hashed) -> Array:
     return ctx.compact(as_array(ctx, found), "numbers")
 
 
-def keys(ctx: Context, owner: Hashed) -> GrowingList:
+def keys(ctx: Context, owner: Hashed, in_any_order: bool = False) -> GrowingList:
     """The keys as a list."""
     if not is_typed(ctx, owner.keys):
         return growing.new(ctx, "keys")
-    return growing.gathered(ctx, owner.keys, _numbers(ctx, owner))
+    return growing.gathered(ctx, owner.keys, _numbers(ctx, owner, in_any_order))
 
 
 def _values(ctx: Context, owner: Hashed) -> GrowingList:

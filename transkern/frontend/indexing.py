@@ -28,6 +28,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.positions import check_position, check_subscripts
 from transkern.frontend.values import (
+    CHARACTERS,
     FUNCTIONS,
     OPTIONAL,
     Array,
@@ -38,6 +39,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Known,
     Object,
     OneOf,
@@ -208,6 +210,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
             known = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             return Static(asked(ctx, operator.getitem, text, known))
+        case JoinedText(characters_of, "") if len(items) == 1 and characters_of.options == CHARACTERS:
+            return _joined_item(ctx, characters_of, items[0])
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):
             from transkern.frontend.trips import trip_count
 
@@ -474,6 +478,18 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
     ctx.fail(refusals.SUBSCRIPT, "this subscript of a list", "make it an array: np.array(list)")
 
 
+def _joined_item(ctx: Context, owner: GrowingList, item: Item) -> Value:
+    """``text[item]`` of a text joined of characters."""
+    if isinstance(item, Slice):
+        part = _list_slice(ctx, owner, item)
+        assert isinstance(part, GrowingList)
+        return JoinedText(part, "")
+    at, length = integer_expr(ctx, item, "TypeError", NO_POSITION), owner.length
+    inside = b.both(b.compare("less", at, length), b.compare("greater_equal", at, b.neg(length)))
+    ctx.guard(inside, "IndexError", "string index out of range")
+    return element(ctx, owner, b.wrap_index(at, length))
+
+
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
     from transkern.frontend import growing
 
@@ -524,6 +540,8 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         return Row(owner.rows, ctx.let(loaded, "number"))
     if owner.objects is not None:
         return Instance(owner.objects, ctx.let(loaded, "number"))
+    if owner.options == CHARACTERS:
+        return Char(ctx.let(loaded, "code"))
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
     number = b.cast(loaded, "index") if owner.dtype == "index" else loaded

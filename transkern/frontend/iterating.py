@@ -32,6 +32,7 @@ from transkern.frontend.shaping import (
 )  # fmt: skip
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
+    CHARACTERS,
     Array,
     Char,
     Concatenation,
@@ -40,6 +41,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Iterated,
+    JoinedText,
     Known,
     Method,
     Object,
@@ -99,6 +101,8 @@ def iteration(ctx: Context, source: Value) -> Any:
     source = source if over is None else over
     source = ctx.deref(present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable"))
     match source:
+        case JoinedText(items, "") if items.options == CHARACTERS:
+            return iteration(ctx, items)
         case Trips():
             return source.counted
         case Dict(keys):

@@ -15,7 +15,18 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr, select
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import holding
-from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Scalar, Split, Static, Value
+from transkern.frontend.values import (
+    CHARACTERS,
+    Array,
+    Char,
+    Concatenation,
+    GrowingList,
+    OneOf,
+    Scalar,
+    Split,
+    Static,
+    Value,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Reduce, Var
@@ -85,6 +96,8 @@ def _fail_differ(ctx: Context) -> NoReturn:
 def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     """A number as an element of a list, which may be known to hold numbers of other types, too; a text is a number of
     the list's texts."""
+    if isinstance(value, Char):
+        return _character(ctx, owner, value.code), True
     texts: tuple[str | None, ...] = ()
     if isinstance(value, OneOf):
         texts = value.options
@@ -93,6 +106,8 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
         _fail_differ(ctx)
     if texts:
+        if not owner.options and owner.site in ctx.characters:
+            owner.options = CHARACTERS
         missing = tuple(t for t in texts if t not in owner.options)
         owner.options += missing
         if missing:  # what has read it before sees it when it is translated again
@@ -113,6 +128,26 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     if _may_round(expr.dtype, wanted[0]):
         expr = _exactly(ctx, expr)
     return b.cast(expr, wanted[0]), wanted[1]
+
+
+def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
+    """A character that only the run knows, as an element of a list: its code, which is its number among the texts."""
+    if owner.dtype and not owner.options:
+        _fail_differ(ctx)
+    if not owner.options:
+        owner.options = CHARACTERS
+        ctx.untyped.append(owner)
+    if owner.options[: len(CHARACTERS)] != CHARACTERS:
+        error = NotKnown(
+            refusals.LIST_OF_TYPES, "a character that only the run knows, in a list of texts",
+            "append it to a list of its own", ctx.span, ctx.lines,
+        )  # fmt: skip
+        if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.characters:
+            error.characters = owner.site
+        raise error
+    inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(len(CHARACTERS))))
+    ctx.guard(inside, "RuntimeError", "a character beyond ASCII in a list is not compiled")
+    return code
 
 
 def _widest(one: str, other: str) -> str:

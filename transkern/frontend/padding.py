@@ -61,7 +61,7 @@ def _pairs(ctx: Context, value: Value, ndim: int) -> list[tuple[Value, Value]]:
         return [(value, value)] * ndim
     items = list(value.items)
     if items and all(isinstance(i, Seq) for i in items):
-        pairs = [tuple(i.items) for i in items]  # type: ignore[union-attr]
+        pairs = [tuple(i.items) for i in items]  # type: ignore[union-attr, arg-type]
         pairs = [p * 2 if len(p) == 1 else p for p in pairs]
         pairs = pairs * ndim if len(pairs) == 1 else pairs
     else:

@@ -21,6 +21,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Known,
     Record,
     Scalar,
@@ -109,7 +110,7 @@ def _example(ctx: Context, value: Value) -> Any:
             return []
         case Slice():
             return slice(None)
-        case Text() | Char():
+        case Text() | JoinedText() | Char():
             return "a"
         case Dict() | Hashed():
             return {}

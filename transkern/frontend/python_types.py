@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Iterated,
+    JoinedText,
     Known,
     Method,
     OneOf,
@@ -106,7 +107,7 @@ def example(ctx: Context, value: Value) -> Any:
             return number if is_large(value) else type(number)(1)
         case Static(str() as text):
             return text
-        case Text() | Char() | OneOf(options=(str(), *_)):
+        case Text() | JoinedText() | Char() | OneOf(options=(str(), *_)):
             return "a"
         case Scalar(expr, True) if expr.dtype in _NUMBERS:
             return _NUMBERS[expr.dtype]

@@ -19,6 +19,7 @@ from transkern.frontend.expressions import Expressions
 from transkern.frontend.strides import from_outside, place_in_memory
 from transkern.frontend.syntax import PART
 from transkern.frontend.values import (
+    CHARACTERS,
     Array,
     Bound,
     Char,
@@ -31,6 +32,7 @@ from transkern.frontend.values import (
     Hashed,
     Instance,
     Iterated,
+    JoinedText,
     Known,
     Method,
     Object,
@@ -197,7 +199,7 @@ class Results(Expressions):
             case Hashed(frozen=True):
                 self.ctx.fail(refusals.RESULT, "returning a frozenset", "return a set, a list or a tuple")
             case Hashed(kind):
-                parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value)]
+                parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value, True)]
                 of = hashed.factory(self.ctx, value)
                 return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists", (), of)
             case GrowingList() as owner:
@@ -221,6 +223,10 @@ class Results(Expressions):
                 return n.TupleResult((n.ScalarResult(code, True),), "character")
             case OneOf(index, options):
                 return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
+            case JoinedText(items, between):
+                made = _list_result(items)
+                assert isinstance(made, n.TupleResult), "a list of texts"
+                return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
                 self.ctx.fail(refusals.RESULT, "returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
@@ -413,6 +419,8 @@ def _list_result(owner: GrowingList) -> n.Result:
         return n.TupleResult((n.ListResult(owner.buffer, owner.length, owner.dtype, owner.python), kinds), "tagged")
     if owner.options:
         numbers = n.ListResult(owner.buffer, owner.length, "index", True)
+        if owner.options == CHARACTERS:
+            return n.TupleResult((numbers,), "characters")
         return n.TupleResult((numbers,), "texts", owner.options)
     return n.ListResult(
         owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python, owner.dims

@@ -14,13 +14,14 @@ from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
+from transkern.frontend.elementwise import apply, as_array, captured_array, describe, is_number, scalar_expr
 from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed, key_object
 from transkern.frontend.list_types import check_order
 from transkern.frontend.positions import check_position
 from transkern.frontend.reductions import reduce
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
+    CHARACTERS,
     OPTIONAL,
     Array,
     Concatenation,
@@ -419,10 +420,13 @@ def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
             for column in one.columns:
                 take(column)
             return
-        if one.dims or one.rows or one.options or one.dtype.startswith("complex"):
+        if one.dims or one.rows or None in one.options or one.dtype.startswith("complex"):
             problem = "an order by keys that are neither real numbers nor tuples of them"
             ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
-        array = as_array(ctx, replace(one, tags=""))
+        array = as_array(ctx, replace(one, tags="", options=()))
+        if one.options and one.options != CHARACTERS:  # a text is the number of one: that in their order decides
+            ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
+            array = as_array(ctx, array_item(ctx, captured_array(ctx, ranks), [array]))
         if array.dtype.startswith("float"):
             _no_nan(ctx, array)
         array = ctx.define(replace(array, view=False), "keys")
@@ -450,12 +454,12 @@ def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]
     key = keywords.get("key")
     if not is_typed(ctx, owner):
         return
-    if key is not None or owner.columns or owner.tags:
+    if key is not None or owner.columns or owner.tags or owner.options:
         keys = owner if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [owner, key], {}))
         assert isinstance(keys, GrowingList)
         growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
         return
-    if owner.dims or owner.options or owner.rows:
+    if owner.dims or owner.rows:
         problem = "`sort` of a list whose elements are neither real numbers nor tuples of them"
         ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
     array = as_array(ctx, owner)

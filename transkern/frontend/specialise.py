@@ -67,6 +67,7 @@ def specialise(
     tables: set[Site] = set()
     ragged: set[Site] = set()
     optional: set[Site] = set()
+    characters: set[Site] = set()
     lengthened: set[str] = set()
     early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
@@ -75,7 +76,7 @@ def specialise(
     while True:
         held.told.clear()
         try:
-            lists = growing, wanted, tables, ragged, optional, pooled, lengthened, early, held
+            lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, early, held
             program, found = _translated(function, types, lists, changes, reserves, left_out)
         except NotKnown as problem:
             if problem.wanted is not None:
@@ -86,6 +87,8 @@ def specialise(
                 ragged.add(problem.ragged)
             elif problem.optional is not None and problem.optional not in optional:
                 optional.add(problem.optional)
+            elif problem.characters is not None and problem.characters not in characters:
+                characters.add(problem.characters)
             elif problem.pooled is not None and problem.pooled[0] not in pooled:
                 pooled[problem.pooled[0]] = problem.pooled[1]
             elif problem.grows is not None and problem.grows not in lengthened:
@@ -117,8 +120,8 @@ def _plain(problem: CompileError) -> CompileError:
 def _translated(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
-        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[PoolKey, tuple[str, ...]],
-        set[str], set[Site], Held,
+        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[Site],
+        dict[PoolKey, tuple[str, ...]], set[str], set[Site], Held,
     ],
     changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
 ) -> tuple[n.Program, list[Change]]:
@@ -126,7 +129,8 @@ def _translated(
     ctx = Context(function.scope.lines, function.scope.file)
     ctx.left_out = left_out
     (
-        ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.early, ctx.held,
+        ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.characters, ctx.pooled, ctx.lengthened,
+        ctx.early, ctx.held,
     ) = lists  # fmt: skip
     ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)

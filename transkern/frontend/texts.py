@@ -10,18 +10,24 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend import classes, python_types, special_methods
+from transkern.frontend import classes, growing, python_types, special_methods
 from transkern.frontend.asking import asked
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
+from transkern.frontend.indexing import is_typed
 from transkern.frontend.measures import check_characters, check_format, check_text_of
 from transkern.frontend.set_order import check_order
 from transkern.frontend.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     GrowingList,
+    Iterated,
+    JoinedText,
     Known,
+    Method,
     OneOf,
     Record,
     Scalar,
@@ -29,6 +35,7 @@ from transkern.frontend.values import (
     Static,
     Text,
     Value,
+    View,
 )
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
@@ -246,7 +253,26 @@ def text_method(
             between = Text(quoted(receiver.value), ())
             parts = [p for k, i in enumerate(items) for p in ([between] if k else []) + [as_text(ctx, i)]]
             return together(parts)
+        return _joined(ctx, receiver.value, args[0])
     return None
+
+
+def _joined(ctx: Context, between: str, given: Value) -> Value | None:
+    """``between.join(given)`` of texts that only the run knows; None where `given` is no list of texts."""
+    held = ctx.deref(given)
+    if isinstance(held, (Method, Iterated, View)):
+        held = ctx.deref(compose(ctx, "lists", "listed", [given], {}))
+    if isinstance(held, Seq) and held.items and all(is_character_or_text(i) for i in held.items):
+        held = growing.from_items(ctx, held)
+    if not isinstance(held, GrowingList) or held.columns or held.rows is not None:
+        return None
+    if not is_typed(ctx, held):
+        return Static("")
+    return JoinedText(growing.copied(ctx, held), between) if held.options and None not in held.options else None
+
+
+def is_character_or_text(value: Value) -> bool:
+    return isinstance(value, (Char, OneOf)) or (isinstance(value, Static) and isinstance(value.value, str))
 
 
 def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

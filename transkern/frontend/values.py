@@ -341,6 +341,7 @@ class Text:
 
 
 OPTIONAL = "optional"
+CHARACTERS: tuple[str | None, ...] = tuple(map(chr, range(128)))  # the texts of a list of characters, by their codes
 
 
 @dataclass(slots=True)
@@ -395,6 +396,14 @@ class GrowingList:
     def index(self, at: Expr) -> tuple[Expr, ...]:
         """Where in its buffer the element at a position stands."""
         return (*self.prefix, b.add(Var(self.head), at) if self.head else at)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedText:
+    """``between.join(items)`` of a list of texts, which nobody changes any more."""
+
+    items: GrowingList
+    between: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -594,8 +603,8 @@ class Trips:
 
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
-    | Concatenation | Function | Known | Method | Bound | Partial | Text | OneOf | OrNone | Char | Slice | Maybe
-    | Generator | Flat | Trips | Iterated | View | Unbound
+    | Concatenation | Function | Known | Method | Bound | Partial | Text | JoinedText | OneOf | OrNone | Char | Slice
+    | Maybe | Generator | Flat | Trips | Iterated | View | Unbound
 )  # fmt: skip
 
 

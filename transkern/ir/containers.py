@@ -40,6 +40,9 @@ def container_text(r: n.TupleResult) -> str:
         if r.kind == "tagged number":
             tell = "lambda types: types[t](a) if t else a"
         return f"lambda a, t: ({tell})({{{python}, {numpy}}})"
+    if r.kind in ("characters", "joined characters", "joined texts"):
+        text = "chr" if r.kind.endswith("characters") else f"{r.keys!r}.__getitem__"
+        return f"lambda a: {r.of!r}.join(map({text}, a))" if r.kind.startswith("joined") else "lambda a: [*map(chr, a)]"
     if r.kind == "texts":
         return f"lambda a: [*map({r.keys!r}.__getitem__, a)]"
     if r.kind == "character":

@@ -1,0 +1,272 @@
+"""Characters that only the run knows: in lists, as keys, in joined texts; and the order of texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import on_target
+
+X = np.array([0, 1, 2, 3.0])
+
+
+def characters_appended(s, n):
+    o = []
+    for i in range(n):
+        o.append(s[i])
+    return o
+
+
+def joined(s, n):
+    o = []
+    for i in range(n):
+        o.append(s[i])
+    return "".join(o)
+
+
+def of_a_list_turned_round(x):
+    o = []
+    for v in x:
+        o.append("MIDX"[int(v)])
+    return "".join(reversed(o))
+
+
+def texts_by_conditions(x):
+    return ["lo" if v < 1 else "hi" for v in x]
+
+
+def stored(x):
+    o = ["-"] * len(x)
+    for i in range(len(x)):
+        if x[i] > 1:
+            o[i] = "#"
+    return "".join(o)
+
+
+def beside_numbers(x):
+    r = []
+    for v in x:
+        r.append((int(v), "buy" if v > 1 else "sell"))
+    return r
+
+
+def complement(s, t):
+    comp = {"A": "T", "C": "G", "G": "C", "T": "A"}
+    return "".join(comp[c] for c in reversed(s))
+
+
+def pairs_of_characters(s, n):
+    pairs = {("A", "T"), ("C", "G")}
+    t = 0
+    for i in range(n):
+        for j in range(i, n):
+            if (s[i], s[j]) in pairs or (s[j], s[i]) in pairs:
+                t += 1
+    return t
+
+
+def keys(s, n):
+    d = {}
+    for i in range(n):
+        d[s[i]] = d.get(s[i], 0) + 1
+    return d
+
+
+def counter(s, n):
+    c = Counter(s[i] for i in range(n))
+    return c, c.most_common(1), sorted(c.keys())
+
+
+def members(s, n):
+    seen = set()
+    for i in range(n):
+        seen.add(s[i])
+    return len(seen), "A" in seen, s[0] in seen, seen
+
+
+def alignment(s, x):
+    al1, al2 = [], []
+    i = 0
+    while i < len(s):
+        if x[i % len(x)] > 1:
+            al1.append("-")
+            al2.append(s[i])
+        else:
+            al1.append(s[i])
+            al2.append("-")
+        i += 1
+    same = sum(p == q for p, q in zip(al1, al2))
+    return "".join(al1[::-1]), "".join(reversed(al2)), same, "|".join(al1), len(al1)
+
+
+def of_codes(x):
+    return "".join(chr(ord("a") + int(v)) for v in x)
+
+
+def shifted(s, n):
+    out = []
+    for i in range(n):
+        k = (ord(s[i]) - 97 + 3) % 26
+        out.append(chr(k + 97))
+    return "".join(out)
+
+
+def brackets(s, n):
+    st = []
+    for i in range(n):
+        ch = s[i]
+        if ch in "([{":
+            st.append(ch)
+        else:
+            if not st:
+                return False
+            o = st.pop()
+            if (o == "(" and ch != ")") or (o == "[" and ch != "]"):
+                return False
+    return len(st) == 0
+
+
+def parts_of_a_joined_text(s, n):
+    t = "".join(s[i] for i in range(n))
+    return t[::-1], len(t), t[0], t
+
+
+def joined_texts(x):
+    t = ", ".join("low" if v < 1 else "high" for v in x)
+    return t
+
+
+def in_order(s, n):
+    rows = []
+    for i in range(n):
+        rows.append((s[i], i))
+    rows.sort()
+    return rows, sorted(s[i] for i in range(n)), max(s[i] for i in range(n))
+
+
+def groups(s, n):
+    g = {}
+    for i in range(n):
+        g.setdefault(s[i], []).append(i)
+    return g, {s[i]: i for i in range(n)}
+
+
+def runs(s, n):
+    last = "-"
+    runs = []
+    cnt = 0
+    for i in range(n):
+        if s[i] == last:
+            cnt += 1
+        else:
+            if cnt:
+                runs.append((last, cnt))
+            last = s[i]
+            cnt = 1
+    runs.append((last, cnt))
+    return runs
+
+
+def rows_of_characters(s, n):
+    board = [["."] * n for _ in range(n)]
+    for i in range(n):
+        board[i][i % 2] = s[i]
+    return ["".join(r) for r in board]
+
+
+def changed(s, n):
+    t = [s[i] for i in range(n)]
+    t[0], t[-1] = t[-1], t[0]
+    if n > 2:
+        t[1] = "xx"
+    return t, t.count("A"), "G" in t, t.index("T")
+
+
+def order_of_texts(x, s):
+    a = "ab" if x[0] > 0 else "b"
+    c = s[int(x[0])]
+    d = "b" if x[1] > 0 else "cc"
+    return (
+        a < "b", a <= "ab", "ac" < a, a >= "b", a > "a", c < "ab", c <= "a", c > "ab", c > "", c < "", "ab" < c,  # noqa: SIM300
+        a < d, a == d, c > d, d != c, c == "ab",
+    )  # fmt: skip
+
+
+def texts_in_order(x):
+    names = ["low" if v < 1 else "high" if v < 3 else "at the end" for v in x]
+    found = sorted(names, reverse=True)
+    names.sort()
+    return names, found
+
+
+CALLS = [
+    (characters_appended, ("ACGT", 3)),
+    (joined, ("ACGT", 3)),
+    (joined, ("ACGT", 0)),
+    (of_a_list_turned_round, (X,)),
+    (of_a_list_turned_round, (X[:0],)),
+    (texts_by_conditions, (X,)),
+    (stored, (X,)),
+    (stored, (X[:0],)),
+    (beside_numbers, (X,)),
+    (complement, ("ACCA", 0)),
+    (pairs_of_characters, ("ACGTTG", 6)),
+    (keys, ("ACGTTA", 6)),
+    (counter, ("ACGTTA", 6)),
+    (counter, ("ACGTTA", 0)),
+    (members, ("ACGA", 4)),
+    (alignment, ("ACGTAC", X)),
+    (of_codes, (X,)),
+    (of_codes, (X[:0],)),
+    (shifted, ("hello", 5)),
+    (brackets, ("([])", 4)),
+    (brackets, ("([)]", 4)),
+    (brackets, ("]", 1)),
+    (parts_of_a_joined_text, ("ACGT", 3)),
+    (parts_of_a_joined_text, ("ACGT", 0)),
+    (joined_texts, (X,)),
+    (joined_texts, (X[:0],)),
+    (in_order, ("TACGA", 5)),
+    (groups, ("TACGA", 5)),
+    (runs, ("AABBBA", 6)),
+    (rows_of_characters, ("ABCD", 3)),
+    (changed, ("GATTACA", 7)),
+    (changed, ("AT", 2)),
+    (order_of_texts, (np.array([1.0, 1]), "ab")),
+    (order_of_texts, (np.array([0.0, -1]), "ab")),
+    (texts_in_order, (X,)),
+    (texts_in_order, (X[::-1],)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), CALLS, ids=lambda v: getattr(v, "__name__", "of"))
+def test_characters(function: Any, arguments: tuple[Any, ...]) -> None:
+    alike(function, *arguments)
+
+
+@pytest.mark.parametrize("function", [alignment, brackets])
+def test_characters_on_cuda(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    alike(function, *next(arguments for of, arguments in CALLS if of is function), target="cuda")
+
+
+def test_characters_beyond_ascii() -> None:
+    with pytest.raises(RuntimeError, match="beyond ASCII"):
+        transkern.compile(joined, target="cpu")("aßc", 3)
+    alike(keys, "aßc", 1)
+
+
+def test_the_order_of_a_set_of_characters_is_refused() -> None:
+    def looped(s, n):
+        seen = set()
+        for i in range(n):
+            seen.add(s[i])
+        return list(seen)
+
+    with pytest.raises(transkern.CompileError, match="another one in each run"):
+        transkern.compile(looped, target="cpu")("ACGT", 3)
