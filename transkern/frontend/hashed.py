@@ -86,7 +86,7 @@ def is_key(ctx: Context, key: Value) -> bool:
         case Static(v):
             return isinstance(v, (int, float, np.integer, np.floating, np.bool_))
         case Scalar(expr, tag=tag):
-            return tag is None and not is_complex(expr.dtype)
+            return not is_complex(expr.dtype) and (tag is None or not expr.dtype.startswith("float"))
         case Array(axes=(), body=body):
             return not is_complex(body.dtype)
         case _:

@@ -529,16 +529,6 @@ def between_instead(x):
     return np.sum((x > 0) & (x < 1))
 
 
-def letter_and_word(k):
-    """letter_and_word(int)"""
-    return "abcdef"[k] < "cd"
-
-
-def letter_and_word_instead(k):
-    """letter_and_word_instead(int)"""
-    return "abcdef"[k] < "c"
-
-
 def put_into_a_sum(x):
     """put_into_a_sum(float64[n])"""
     np.put(x + 1, [0], 2.0)
