@@ -280,6 +280,7 @@ def draw(path: Path, rows: list[Row]) -> None:
         axes.set_ylim(-0.8, len(found) - 0.2)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)
+        axes.tick_params(axis="x", top=True, labeltop=True)
         axes.tick_params(axis="y", length=0)
         figure.tight_layout()
         figure.savefig(path, transparent=True, metadata={"Date": None, "Creator": None})

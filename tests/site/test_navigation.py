@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import transkern
 from tests.site.pages import DOCS, PAGES, ROOT, anchors, blocks, links, name, named
 from tests.tools import require
 
@@ -57,3 +60,14 @@ def build(folder: Path) -> None:
 def test_the_page_of_performance_is_what_the_results_say() -> None:
     found = subprocess.run([sys.executable, "benchmarks/page.py", "--check"], cwd=ROOT)
     assert found.returncode == 0, "run python benchmarks/page.py"
+
+
+def test_the_reference_has_all_public_names() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    named = re.findall(r"^::: ([\w.]+)$", text, re.M)
+    for path in named:
+        assert pydoc.locate(path) is not None, path
+        assert pydoc.getdoc(pydoc.locate(path)), path
+    assert {f"transkern.{one}" for one in transkern.__all__} <= set(named)
+    for members in re.findall(r"^::: (transkern\.[\w.]+)\n    options:\n      members: \[(.*)\]$", text, re.M):
+        assert all(pydoc.locate(f"{members[0]}.{member}") is not None for member in members[1].split(", "))
