@@ -11,6 +11,7 @@
 # make gpu     on a machine with a CUDA device: the tests on it, compute-sanitizer, and times against CuPy, JAX and PyTorch
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile: examples, plain loops, array statements
 #              and writes docs/performance.md
+# make dist    the wheel and the source distribution, built twice and compared, with their bill of materials, into dist/
 # make docs    the documents as a site of pages, into site/: open site/index.html
 
 PYTHON ?= python3
@@ -27,7 +28,7 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs clean
+.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs dist clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -72,6 +73,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench_workloads.py
 	$(BIN)/python benchmarks/page.py
 
+dist: $(VENV)/.dist
+	$(BIN)/python -m tests.shipping.release --output dist
+
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -90,6 +94,10 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[bench]'
+	@touch $@
+
+$(VENV)/.dist: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dist]'
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

@@ -139,6 +139,7 @@ _TOOLS: dict[str, Callable[[], str]] = {
     "libtpu": _module("libtpu", "'transkern[tpu]'"),
     "sanitizers": _sanitizers,
     "skimage": _module("skimage", "'transkern[demo]'"),
+    "hatchling": _module("hatchling", "hatchling"),
     "dask": _module("dask", "'transkern[dask]'"),
     "torch": _module("torch", "torch"),
     "mkdocs": _module("mkdocstrings_handlers.python", "'transkern[docs]'"),
