@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -93,6 +94,12 @@ def write_parts(path: Path, wheel: Path, folder: Path) -> None:
     subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "pip", "setuptools"], check=True)
     words = ["cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON", "-o", str(path), python]
     subprocess.run([sys.executable, "-m", *words], check=True)
+    made = json.loads(path.read_text(encoding="utf-8"))
+    for part in made["components"]:  # where the wheel lay is nobody's affair, and another place each time
+        links = [link for link in part.get("externalReferences", ()) if not link["url"].startswith("file:")]
+        part.pop("externalReferences", None)
+        part.update({"externalReferences": links} if links else {})
+    path.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
