@@ -263,3 +263,41 @@ def test_as_a_module_and_quick() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert "doctor" in done.stdout and "Usage: transkern" in done.stdout
+
+
+def test_check_takes_types_of_the_first_parameters_and_tells_of_too_few(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(x, y, k=2):\n    return x + y * k\n")
+    path = str(tmp_path)
+    assert "yes " in run("check", path, "--types", "f(float64[n], float64[n])").stdout
+    told = run("check", path, "--types", "f(float64[n])")
+    assert told.exception is None or isinstance(told.exception, SystemExit)
+    assert "it has 3 parameters, and the types of 1 are stated" in " ".join(told.stdout.split())
+
+
+def test_what_the_pallas_target_needs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transkern.targets.pallas.needs.importlib.util.find_spec", lambda name: None)
+    result = run("emit", SIGMOID, "--types", TYPES, "--target", "pallas")
+    assert result.exit_code == 1 and "pip install 'transkern[pallas]'" in result.stderr
+
+    @transkern.compile(target="pallas")
+    def twice(x):  # type: ignore[no-untyped-def]
+        return x * 2
+
+    with pytest.raises(transkern.TargetUnavailable, match="needs astor and jax"):
+        twice(np.ones(3))
+
+
+def test_what_is_said_of_installing_a_package_names_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("cc")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text('def f(x: "float64[n]"):\n    return x + 1\n')
+    told = run("build", "a.py", "-o", "pkg", "--level", "v2")
+    assert told.exit_code == 0, told.output
+    assert "pip install ./pkg " in told.output  # `pip install pkg` installs what an index has under this name
+
+
+def test_docs_are_shown() -> None:
+    assert "language" in run("docs").stdout
+    assert run("docs", "language").stdout.startswith("# The language")
+    assert run("docs", "docs/language.md").stdout == run("docs", "language").stdout
+    assert run("docs", "other").exit_code == 2

@@ -43,6 +43,9 @@ def _build(
 
         call = load(program, simulate=os.environ.get("TRANSKERN_CUDA_SIM") == "1")
     else:
+        from transkern.targets.pallas.needs import need
+
+        need("astor", "jax")
         from transkern.targets.pallas.load import load as load_pallas
 
         call = load_pallas(program, narrow=options.allow_float32)
@@ -134,6 +137,9 @@ def program_texts(
             name = function_name(program.name, CUDA)
             return {f"{name}.cu": kernels, f"{name}.py": launch}
         case _:
+            from transkern.targets.pallas.needs import need
+
+            need("astor")
             from transkern.targets.pallas.emit import emit as emit_pallas
 
             return {f"{function_name(program.name, C)}.py": emit_pallas(program, narrow=allow_float32)}
