@@ -4,8 +4,8 @@
 
 Both are built twice, from copies of the repository in other folders with other times and rights; the wheel comes from
 the source distribution. What differs is an error. Then twine checks what a package index would show, the wheel is
-installed into an environment of its own, and CycloneDX writes down all that is in there (`*.cdx.json`). `SHA256SUMS` has
-the sums.
+installed into an environment of its own, and CycloneDX writes down all that is in there (`*.cdx.json`). `SHA256SUMS`
+has the sums.
 """
 
 from __future__ import annotations

@@ -43,6 +43,6 @@ def build(
     native = [file for file in files if file.suffix == ".so" and file.name != "level.so"]
     size = sum(file.stat().st_size for file in files)
     click.echo(f"{folder}: package `{package}`, {len(native)} shared objects, {size / 2**20:.1f} MB")
-    path = folder if folder.is_absolute() else f".{os.sep}{folder}"  # pip takes a bare word for a package's name
-    click.echo(f"  pip install {path}             installs it")
-    click.echo(f"  pip wheel --no-deps {path}     makes a wheel of it")
+    place = f"{folder}" if folder.is_absolute() else f".{os.sep}{folder}"  # pip takes a bare word for a package's name
+    click.echo(f"  pip install {place}             installs it")
+    click.echo(f"  pip wheel --no-deps {place}     makes a wheel of it")
