@@ -50,8 +50,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
 
     `target` is ``auto`` (cuda where there is a device, else cpu), ``cpu``, ``cuda`` or ``pallas``. `types` gives the
-    argument types that `emit` and `explain` use before the first call. With ``fallback="numpy"`` a function that cannot
-    be compiled runs in NumPy, and says so once. `allow_float32` lets a target without float64 compute in float32. With
+    argument types that `emit` and `explain` use before the first call. With ``fallback="numpy"`` what cannot be
+    compiled runs in Python, in parts, and that is said once. `allow_float32` lets a target without float64 compute in float32. With
     `verify`, the first call with new types also runs NumPy, on copies, and raises VerificationError where they differ.
     Without `boundscheck` subscripts are not checked, and those outside an array are undefined; `fastmath` lets loops
     add up in any order, and products be fused with sums. With ``warnings="numpy"`` (on the CPU) NumPy's RuntimeWarnings
