@@ -266,7 +266,8 @@ def draw(path: Path, rows: list[Row]) -> None:
 
     found = sorted((best[0], best[1], row.name) for row in rows if (best := row.best()) is not None)
     grey = "#808080"
-    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": path.stem, "font.family": "sans-serif", "font.size": 9}
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": path.stem, "font.family": "sans-serif"}
+    settings |= {"font.size": 9}
     settings |= dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), grey)
     with pyplot.rc_context(settings):
         figure, axes = pyplot.subplots(figsize=(8, 0.8 + 0.19 * len(found)))

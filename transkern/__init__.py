@@ -54,7 +54,7 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     - `fallback`: with ``"numpy"`` what cannot be compiled runs in Python, the parts between are compiled, and that is
       said once.
     - `allow_float32`: a target without float64 computes in float32.
-    - `verify`: the first call with new types also runs NumPy, on copies, and raises VerificationError where they differ.
+    - `verify`: the first call with new types also runs NumPy, on copies; VerificationError where they differ.
     - `boundscheck`: without it subscripts are not checked, and those outside an array are undefined.
     - `fastmath`: loops may add up in any order, and products are fused with sums.
     - `warnings`: with ``"numpy"`` (on the CPU) NumPy's RuntimeWarnings come as well, at the price of copies of the
