@@ -123,7 +123,10 @@ def _device() -> str:
 def _browser() -> str:
     from tests.site.browser import PROGRAMS, program
 
-    return "" if program() else f"no Chromium ({', '.join(PROGRAMS)}, or what TRANSKERN_CHROMIUM names)"
+    if (found := program()) is None:
+        return f"no Chromium ({', '.join(PROGRAMS)}, or what TRANSKERN_CHROMIUM names)"
+    run = subprocess.run([found, "--version"], capture_output=True, text=True)
+    return "" if run.returncode == 0 else f"{found} does not start: {run.stderr.strip().splitlines()[-1:]}"
 
 
 _TOOLS: dict[str, Callable[[], str]] = {
