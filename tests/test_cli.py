@@ -274,17 +274,29 @@ def test_check_takes_types_of_the_first_parameters_and_tells_of_too_few(tmp_path
     assert "it has 3 parameters, and the types of 1 are stated" in " ".join(told.stdout.split())
 
 
-def test_what_the_pallas_target_needs_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transkern.targets.pallas.needs.importlib.util.find_spec", lambda name: None)
-    result = run("emit", SIGMOID, "--types", TYPES, "--target", "pallas")
-    assert result.exit_code == 1 and "pip install 'transkern[pallas]'" in result.stderr
+def without(*modules: str) -> str:
+    """The beginning of a program in a Python that has none of `modules`."""
+    return f"import sys\nsys.modules |= dict.fromkeys({modules})\nimport numpy as np\nimport transkern\n"
 
-    @transkern.compile(target="pallas")
-    def twice(x):  # type: ignore[no-untyped-def]
-        return x * 2
 
-    with pytest.raises(transkern.TargetUnavailable, match="needs astor and jax"):
-        twice(np.ones(3))
+def test_what_the_pallas_target_needs_is_told(tmp_path: Path) -> None:
+    lacking = without("jax", "astor")
+    words = ["transkern", "emit", SIGMOID, "--types", TYPES, "--target", "pallas"]
+    code = f"{lacking}from transkern.cli import main\nsys.argv = {words}\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "pip install 'transkern[pallas]'" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    (tmp_path / "a.py").write_text(
+        f"{lacking}@transkern.compile(target='pallas')\ndef f(x):\n    return x * 2\nf(np.ones(3))\n"
+    )
+    done = subprocess.run([sys.executable, str(tmp_path / "a.py")], capture_output=True, text=True)
+    assert "TargetUnavailable: the pallas target needs astor and jax" in done.stderr
+
+
+def test_what_arrays_in_chunks_need_is_told() -> None:
+    code = without("dask") + "import transkern.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ModuleNotFoundError: transkern.dask needs dask: pip install 'transkern[dask]'" in done.stderr
 
 
 def test_what_is_said_of_installing_a_package_names_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,10 @@ def _build(
         from transkern.runtime import cached
 
         return cached.build(function, arg_types, options, looks)
+    if target == "pallas":
+        from transkern.targets.pallas.needs import need
+
+        need("astor", "jax")
     program = program_for(function, arg_types, target, options)
     call: Any  # with `why`, and the `place` of an error
     if target == "cuda":
@@ -43,9 +47,6 @@ def _build(
 
         call = load(program, simulate=os.environ.get("TRANSKERN_CUDA_SIM") == "1")
     else:
-        from transkern.targets.pallas.needs import need
-
-        need("astor", "jax")
         from transkern.targets.pallas.load import load as load_pallas
 
         call = load_pallas(program, narrow=options.allow_float32)
@@ -137,9 +138,6 @@ def program_texts(
             name = function_name(program.name, CUDA)
             return {f"{name}.cu": kernels, f"{name}.py": launch}
         case _:
-            from transkern.targets.pallas.needs import need
-
-            need("astor")
             from transkern.targets.pallas.emit import emit as emit_pallas
 
             return {f"{function_name(program.name, C)}.py": emit_pallas(program, narrow=allow_float32)}
