@@ -10,6 +10,9 @@
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
 # make gpu     on a machine with a CUDA device: the tests on it, compute-sanitizer, and times against CuPy, JAX and PyTorch
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile: examples, plain loops, array statements
+#              and writes docs/performance.md
+# make dist    the wheel and the source distribution, built twice and compared, with their bill of materials, into dist/
+# make docs    the documents as a site of pages, into site/: open site/index.html
 
 PYTHON ?= python3
 JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; [ $$n -lt 2 ] && n=2; echo $$n)
@@ -25,7 +28,7 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench clean
+.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs dist clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -68,6 +71,13 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_loops.py
 	$(BIN)/python benchmarks/bench_workloads.py
+	$(BIN)/python benchmarks/page.py
+
+dist: $(VENV)/.dist
+	$(BIN)/python -m tests.shipping.release --output dist
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # A stamp an extra: pip runs again only when pyproject.toml has changed. The environment with everything serves the demo.
 $(VENV)/bin/python:
@@ -86,6 +96,14 @@ $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[bench]'
 	@touch $@
 
+$(VENV)/.dist: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dist]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -107,13 +107,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _left_out(config: pytest.Config) -> dict[str, int]:
-    """How often each tool was missing; a CUDA device may be."""
+    """How often each tool was missing that must be there."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     counts: dict[str, int] = {}
     for report in reporter.stats.get("skipped", ()) if reporter else ():
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         reason = reason.removeprefix("Skipped: ")
-        if reason.startswith(("could not import", LEFT_OUT)) and "device" not in reason:
+        if reason.startswith(("could not import", LEFT_OUT)):
             reason = reason.removeprefix(LEFT_OUT)
             counts[reason] = counts.get(reason, 0) + 1
     return counts

@@ -263,3 +263,53 @@ def test_as_a_module_and_quick() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     assert "doctor" in done.stdout and "Usage: transkern" in done.stdout
+
+
+def test_check_takes_types_of_the_first_parameters_and_tells_of_too_few(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(x, y, k=2):\n    return x + y * k\n")
+    path = str(tmp_path)
+    assert "yes " in run("check", path, "--types", "f(float64[n], float64[n])").stdout
+    told = run("check", path, "--types", "f(float64[n])")
+    assert told.exception is None or isinstance(told.exception, SystemExit)
+    assert "it has 3 parameters, and the types of 1 are stated" in " ".join(told.stdout.split())
+
+
+def without(*modules: str) -> str:
+    """The beginning of a program in a Python that has none of `modules`."""
+    return f"import sys\nsys.modules |= dict.fromkeys({modules})\nimport numpy as np\nimport transkern\n"
+
+
+def test_what_the_pallas_target_needs_is_told(tmp_path: Path) -> None:
+    lacking = without("jax", "astor")
+    words = ["transkern", "emit", SIGMOID, "--types", TYPES, "--target", "pallas"]
+    code = f"{lacking}from transkern.cli import main\nsys.argv = {words}\nmain()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1 and "pip install 'transkern[pallas]'" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    (tmp_path / "a.py").write_text(
+        f"{lacking}@transkern.compile(target='pallas')\ndef f(x):\n    return x * 2\nf(np.ones(3))\n"
+    )
+    done = subprocess.run([sys.executable, str(tmp_path / "a.py")], capture_output=True, text=True)
+    assert "TargetUnavailable: the pallas target needs astor and jax" in done.stderr
+
+
+def test_what_arrays_in_chunks_need_is_told() -> None:
+    code = without("dask") + "import transkern.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ModuleNotFoundError: transkern.dask needs dask: pip install 'transkern[dask]'" in done.stderr
+
+
+def test_what_is_said_of_installing_a_package_names_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("cc")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text('def f(x: "float64[n]"):\n    return x + 1\n')
+    told = run("build", "a.py", "-o", "pkg", "--level", "v2")
+    assert told.exit_code == 0, told.output
+    assert "pip install ./pkg " in told.output  # `pip install pkg` installs what an index has under this name
+
+
+def test_docs_are_shown() -> None:
+    assert "language" in run("docs").stdout
+    assert run("docs", "language").stdout.startswith("# The language")
+    assert run("docs", "docs/language.md").stdout == run("docs", "language").stdout
+    assert run("docs", "other").exit_code == 2

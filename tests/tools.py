@@ -39,7 +39,7 @@ def require(*tools: str) -> None:
             continue
         if COMPLETE and tool not in _OPTIONAL:
             pytest.fail(f"{tool}: {missing}", pytrace=False)
-        pytest.skip(f"{LEFT_OUT}{tool}: {missing}", allow_module_level=True)
+        pytest.skip(f"{LEFT_OUT * (tool not in _OPTIONAL)}{tool}: {missing}", allow_module_level=True)
 
 
 def has(tool: str) -> bool:
@@ -120,6 +120,15 @@ def _device() -> str:
     return "" if run.returncode == 0 else "no CUDA device"
 
 
+def _browser() -> str:
+    from tests.site.browser import PROGRAMS, program
+
+    if (found := program()) is None:
+        return f"no Chromium ({', '.join(PROGRAMS)}, or what TRANSKERN_CHROMIUM names)"
+    run = subprocess.run([found, "--version"], capture_output=True, text=True)
+    return "" if run.returncode == 0 else f"{found} does not start: {run.stderr.strip().splitlines()[-1:]}"
+
+
 _TOOLS: dict[str, Callable[[], str]] = {
     "cc": _program(os.environ.get("CC", "cc"), "a C compiler"),
     "c++": _program(os.environ.get("CXX", "g++"), "a C++ compiler"),
@@ -133,10 +142,15 @@ _TOOLS: dict[str, Callable[[], str]] = {
     "libtpu": _module("libtpu", "'transkern[tpu]'"),
     "sanitizers": _sanitizers,
     "skimage": _module("skimage", "'transkern[demo]'"),
+    "hatchling": _module("hatchling", "hatchling"),
+    "dask": _module("dask", "'transkern[dask]'"),
     "torch": _module("torch", "torch"),
+    "mkdocs": _module("mkdocstrings_handlers.python", "'transkern[docs]'"),
+    "browser": _browser,
     "device": _device,
 }
-_OPTIONAL = {"device", "torch"}  # hardware, which no package installs, and a package that takes a gigabyte
+# Hardware, which no package installs, a package that takes a gigabyte, and what only the documents need.
+_OPTIONAL = {"device", "torch", "mkdocs", "browser"}
 
 
 # ---- targets and examples --------------------------------------------------------------------------------------------

@@ -49,14 +49,17 @@ def compile(
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
 
-    `target` is ``auto`` (cuda where there is a device, else cpu), ``cpu``, ``cuda`` or ``pallas``. `types` gives the
-    argument types that `emit` and `explain` use before the first call. With ``fallback="numpy"`` a function that cannot
-    be compiled runs in NumPy, and says so once. `allow_float32` lets a target without float64 compute in float32. With
-    `verify`, the first call with new types also runs NumPy, on copies, and raises VerificationError where they differ.
-    Without `boundscheck` subscripts are not checked, and those outside an array are undefined; `fastmath` lets loops
-    add up in any order, and products be fused with sums. With ``warnings="numpy"`` (on the CPU) NumPy's RuntimeWarnings
-    come as well, at the price of copies of the arguments and of a second run where there is something to warn of.
-    `threads` is how many threads a kernel on the CPU may have at most (`set_num_threads`: all functions together).
+    - `target`: ``auto`` (cuda where there is a device, else cpu), ``cpu``, ``cuda`` or ``pallas``.
+    - `types`: the argument types that `emit` and `explain` use before the first call.
+    - `fallback`: with ``"numpy"`` what cannot be compiled runs in Python, the parts between are compiled, and that is
+      said once.
+    - `allow_float32`: a target without float64 computes in float32.
+    - `verify`: the first call with new types also runs NumPy, on copies; VerificationError where they differ.
+    - `boundscheck`: without it subscripts are not checked, and those outside an array are undefined.
+    - `fastmath`: loops may add up in any order, and products are fused with sums.
+    - `warnings`: with ``"numpy"`` (on the CPU) NumPy's RuntimeWarnings come as well, at the price of copies of the
+      arguments and of a second run where there is something to warn of.
+    - `threads`: how many threads a kernel on the CPU may have at most (`set_num_threads`: all functions together).
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
     """

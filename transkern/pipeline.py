@@ -241,6 +241,9 @@ def passes_for(target: str) -> tuple[Pass, ...]:
         return PASSES
     if target == "cuda":
         return CUDA_PASSES
+    from transkern.targets.pallas.needs import need
+
+    need("astor")
     from transkern.targets.pallas.checks import check_wide_integers
     from transkern.targets.pallas.exits import leave_once
 

@@ -15,6 +15,7 @@ from transkern.checking.likely import likely_types, with_constant
 from transkern.checking.notebooks import read_notebook
 from transkern.checking.uses import Finder
 from transkern.errors import CompileError, InternalError, NeedsConstant, Placed, TypesNeeded
+from transkern.frontend.annotations import with_defaults
 from transkern.frontend.bindings import Imported
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import all_refusals
@@ -95,6 +96,10 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
     origin: Origin = "stated"
     try:
         found, origin = known or (stated_types(function), "stated")
+        found = with_defaults(function, found) if found is not None else None
+        if found is not None and len(found) != len(names):
+            unknown = f"it has {len(names)} parameters, and the types of {len(found)} are {origin}"
+            return Checked(function.name, node.lineno, unknown=unknown)
         choices = [] if found is None else [found]
         if found is None:
             guess, origin = likely_types(node, finder(scope)), "likely"

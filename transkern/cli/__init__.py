@@ -192,6 +192,23 @@ def explain_error(code: str) -> None:
     click.echo(text)
 
 
+@cli.command("docs")
+@click.argument("page", required=False)
+def show_page(page: str | None) -> None:
+    """Show a PAGE of the documents, such as language; without one, say which there are."""
+    from transkern.cli.documents import pages, title
+
+    known = pages()
+    if page is None:
+        width = max(map(len, known), default=0)
+        click.echo("\n".join(f"{name:{width}}  {title(path)}" for name, path in known.items()))
+        return
+    name = page.removeprefix("docs/").removesuffix(".md")
+    if name not in known:
+        raise click.UsageError(f"there is no page {page!r}; there are {', '.join(known)}")
+    click.echo_via_pager(known[name].read_text(encoding="utf-8"))
+
+
 @cli.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module, as for python -m.")
 @click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -42,5 +43,6 @@ def build(
     native = [file for file in files if file.suffix == ".so" and file.name != "level.so"]
     size = sum(file.stat().st_size for file in files)
     click.echo(f"{folder}: package `{package}`, {len(native)} shared objects, {size / 2**20:.1f} MB")
-    click.echo(f"  pip install {folder}             installs it")
-    click.echo(f"  pip wheel --no-deps {folder}     makes a wheel of it")
+    place = f"{folder}" if folder.is_absolute() else f".{os.sep}{folder}"  # pip takes a bare word for a package's name
+    click.echo(f"  pip install {place}             installs it")
+    click.echo(f"  pip wheel --no-deps {place}     makes a wheel of it")

@@ -22,7 +22,8 @@ def apply(function: Callable[..., Any], /, *args: Any, rechunk: bool = False, **
 
     Args:
         function: a plain function, which is compiled for one thread, or a compiled one.
-        args, keywords: dask's or NumPy's arrays, and numbers.
+        args: dask's or NumPy's arrays, and numbers.
+        keywords: the same, by name.
         rechunk: put chunks together along axes that have to be whole, instead of raising an error.
 
     Returns:

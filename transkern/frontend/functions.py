@@ -268,7 +268,7 @@ def call_method(
         if found is not None:
             return found
         kind = "list" if isinstance(contents, GrowingList) else getattr(contents, "kind", "dict")
-        help = "write a loop for it; docs/language.md has the methods that are compiled"
+        help = "write a loop for it; `transkern docs language` has the methods that are compiled"
         ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{getattr(kind, '__name__', kind)}.{name}`", help)
     args = [ctx.contents(a) for a in args]
     keywords = {k: ctx.contents(v) for k, v in keywords.items()}
@@ -330,7 +330,7 @@ def call_method(
                 return _of_number(receiver, made)
         case _:
             pass
-    help = "keep it outside the compiled function; docs/language.md has what is supported"
+    help = "keep it outside the compiled function; `transkern docs language` has what is supported"
     ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of {describe(receiver)}", help)
 
 

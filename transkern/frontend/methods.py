@@ -76,7 +76,8 @@ def call_array_method(
     ctx: Context, value: Array, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     if name not in METHODS:
-        ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of an array", "see docs/language.md for what is supported")
+        help = "`transkern docs language` has what is supported"
+        ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of an array", help)
     parameters, handler = METHODS[name]
     value = value if name in _OF_FILTERS else ctx.kept(value)
     return handler(ctx, value, Arguments(ctx, name, parameters.split(), args, keywords))

@@ -36,6 +36,10 @@ def _build(
         from transkern.runtime import cached
 
         return cached.build(function, arg_types, options, looks)
+    if target == "pallas":
+        from transkern.targets.pallas.needs import need
+
+        need("astor", "jax")
     program = program_for(function, arg_types, target, options)
     call: Any  # with `why`, and the `place` of an error
     if target == "cuda":

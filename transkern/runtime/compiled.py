@@ -554,7 +554,8 @@ class Compiled:
         return self._last
 
     def cache_info(self) -> CacheInfo:
-        """Hits, compilations, loads from the cache, and the specialisations made."""
+        """What was compiled and loaded from the cache, and the specialisations made. `hits` counts calls that took a
+        specialisation other than the last one's; calls like the last go straight to its code, and are not counted."""
         return self._info
 
     def _types(self, types: str | None) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ class Specialisation:
 class CacheInfo:
     """How the calls of a compiled function were served."""
 
-    hits: int = 0
+    hits: int = 0  # but for those that go straight to the code of the call before
     compiled: int = 0
     from_disk: int = 0
     specialisations: list[str] = field(default_factory=list)
