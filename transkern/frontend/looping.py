@@ -662,7 +662,9 @@ class Loops(Branches):
                 changed = set(ctx.writes[begun:])
                 if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
                     state.widened = True
-                if any(owner.dtype or owner.columns for owner in ctx.untyped[untyped:]):
+                # those of an iteration's own are read in the order in which they are filled
+                filled = [owner for owner in ctx.untyped[untyped:] if owner.dtype or owner.columns]
+                if any(owner.depth <= len(ctx.trips) or owner.options for owner in filled):
                     state.widened = True
                 # what the iteration took for known before its store, or of a list's length, may not be so
                 if len(ctx.stored) + len(ctx.grown) > stored:
