@@ -59,6 +59,7 @@ class Budget:
     own: int = 0  # of these, the user's
     calls: int = 0
     texts: dict[object, Any] = field(default_factory=dict)  # of the functions that it calls
+    together: dict[object, bool] = field(default_factory=dict)  # loops over a few values: whether one body is for all
 
     def step(self, count: int = 1, own: bool = True) -> str:
         """Takes steps, of the user's `own` text or not: what there are too many of, or nothing."""

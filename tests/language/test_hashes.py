@@ -77,3 +77,88 @@ def test_defaultdicts_are_handed_back() -> None:
     assert repr(transkern.compile(with_defaults, target="cpu")(a)) == repr(with_defaults(a))
     with pytest.raises(transkern.CompileError, match="a function of its own as a result"):
         transkern.compile(with_a_default_of_its_own, target="cpu")(a)
+
+
+def changed_in_place(keys, others, steps):
+    found, out = set(), []
+    also = found
+    for i in range(len(steps)):
+        one, two, step = keys[i], others[i], steps[i]
+        if step == 0:
+            found |= {one}
+        elif step == 1:
+            found -= {one, two}
+        elif step == 2:
+            few = set()
+            for k in range(i):
+                few.add(keys[k])
+            found &= few
+        elif step == 3:
+            found ^= {one, two}
+        elif step == 4:
+            found.difference_update(keys[: i // 2])
+        elif step == 5:
+            found.intersection_update(others)
+        elif step == 6:
+            found.symmetric_difference_update([one, two, one])
+        else:
+            found.update(keys[i : i + 20])
+        out += list(also)
+        out.append(-7)
+    return out
+
+
+def with_itself(keys):
+    found = set()
+    for key in keys:
+        found.add(key)
+    for key in keys[::3]:
+        found.discard(key)
+    found |= found
+    found.update(found)
+    as_before = list(found)
+    found &= found
+    copied, also = list(found), found
+    found ^= found
+    none = len(also)
+    for key in keys:
+        also.add(key)
+    found -= found
+    return as_before, copied, none, len(also), found is also
+
+
+def with_what_is_no_set(keys, others):
+    found = set()
+    for key in keys:
+        found.add(key)
+    made = found.union(others), found.intersection(others), found.difference(others), found.symmetric_difference(others)
+    return [list(one) for one in made]
+
+
+@pytest.mark.parametrize("function", [changed_in_place, with_itself, with_what_is_no_set], ids=lambda f: f.__name__)
+def test_order_is_pythons_after_changes_in_place(function) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    r = np.random.default_rng(5)
+    for _ in range(60):
+        most = int(r.choice([10, 60, 10**6, 2**61]))
+        one = r.integers(-most, most, int(r.choice([3, 20, 90]))).tolist()
+        two = [one[int(k)] if k >= 0 else int(k) for k in r.integers(-len(one), len(one), len(one))]
+        args = (one, two, r.integers(0, 9, len(one)).tolist())[: function.__code__.co_argcount]
+        assert compiled(*args) == function(*args)
+
+
+def without_edges(count):
+    edges = {(0, 1), (7, count)}
+    also = edges
+    for i in range(count):
+        edges -= {(i, i + 1)}
+        new = {}
+        new[i, 0] = 1
+        for a, b in new:
+            also |= {(a, b)}
+    return edges, also
+
+
+def test_operators_in_place_change_the_set_itself() -> None:
+    for count in (0, 3, 40):
+        assert transkern.compile(without_edges, target="cpu")(count) == without_edges(count)

@@ -86,7 +86,7 @@ class Question:
         match e:
             case Var(name) if name in names:
                 return names[name]
-            case Var(name) if name in self.lets and not buffers_read(self.lets[name]) & self.written:
+            case Var(name) if name in self.lets and not self.is_written(self.lets[name]):
                 if (instance, e) not in self.defined:
                     made = self.linear(self.lets[name], names, instance)
                     if not self.stable(e, names):
@@ -98,7 +98,7 @@ class Question:
             case Apply("floor_divide" | "remainder" | "minimum" | "maximum" | "where", _, dtype) if (
                 dtype == "index" or _is_exact(e)
             ):
-                if self.invariant(e) and not variables_read(e) & names.keys():
+                if self.invariant(e) and not (names and variables_read(e) & names.keys()):
                     instance = ""  # the same in all of them
                 key = (instance, e)
                 if key not in self.defined:
@@ -114,7 +114,7 @@ class Question:
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
                 return self.linear(_as_index(x), names, instance)
             case Apply("cast", (Var(name),), "index") if (
-                (kept := _position_in(self.lets.get(name))) is not None and not buffers_read(kept) & self.written
+                (kept := _position_in(self.lets.get(name))) is not None and not self.is_written(kept)
             ):
                 return self.linear(kept, names, instance)
             case Apply("multiply", (x, y), "index"):
@@ -173,11 +173,17 @@ class Question:
             self.defined[instance, e] = made
         return made
 
+    def is_written(self, e: Expr) -> bool:
+        """Whether `e` reads a buffer that the loop may change."""
+        return bool(self.written) and not self.written.isdisjoint(buffers_read(e))
+
     def invariant(self, e: Expr) -> bool:
         """Whether nothing in the loop can change `e`."""
+        if not (self.changing or self.written):
+            return True
         known = self.invariants.get(e)
         if known is None:
-            known = self.invariants[e] = not buffers_read(e) & self.written and all(
+            known = self.invariants[e] = not self.is_written(e) and all(
                 v not in self.changing and (v not in self.lets or self.invariant(self.lets[v]))
                 for v in variables_read(e)
             )
@@ -185,9 +191,9 @@ class Question:
 
     def stable(self, e: Expr, names: Mapping[str, Form]) -> bool:
         """Whether `e` has one value in an execution of a statement, wherever it stands."""
-        if buffers_read(e) & self.written:
+        if self.is_written(e):
             return False
-        return all(self.changing_in(v) <= names.keys() for v in variables_read(e))
+        return not self.changing or all(self.changing_in(v) <= names.keys() for v in variables_read(e))
 
     def changing_in(self, name: str) -> frozenset[str]:
         """The variables that a variable's value changes with; a let keeps what it was given of written buffers."""
@@ -196,7 +202,7 @@ class Question:
             let = self.lets.get(name)
             if let is None:
                 found = frozenset((name,)) if name in self.changing else frozenset()
-            elif buffers_read(let) & self.written:
+            elif self.is_written(let):
                 found = frozenset()
             else:
                 found = frozenset().union(*(self.changing_in(v) for v in variables_read(let)))
@@ -207,7 +213,7 @@ class Question:
         """A name for what is not linear."""
         if e in self.parameters:
             return {self.parameters[e]: 1}
-        if self.invariant(e) and not variables_read(e) & set(names):
+        if self.invariant(e) and not (names and variables_read(e) & names.keys()):
             parameter = {f"p{len(self.parameters)}": 1}
             (self.parameters[e],) = parameter
             load = _load_of(self._resolved(e))

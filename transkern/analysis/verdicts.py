@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -140,6 +140,25 @@ def own_variables(loop: n.Loop, variables: Collection[str], reads: Mapping[str, 
     return {name for name in names if reads[name] == inner[name] and not exposed((loop,), name)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A question, and what it was made of: levels, facts, lets, and the names that these facts and levels mention."""
+
+    levels: tuple[Level, ...]
+    facts: tuple[Expr, ...]
+    lets: Mapping[str, Expr]
+    mentioned: Set[str]
+    question: Question
+
+    def fits(self, levels: Sequence[Level], facts: Sequence[Expr], lets: Mapping[str, Expr]) -> bool:
+        """Whether the question at another place is this one, and facts more."""
+        if len(levels) != len(self.levels) or len(facts) < len(self.facts):
+            return False
+        if not (all(map(operator.is_, levels, self.levels)) and all(map(operator.is_, self.facts, facts))):
+            return False
+        return all(lets.get(name) is self.lets.get(name) for name in self.mentioned)
+
+
 @dataclass(slots=True)
 class _Known:
     """What is known at a place: the loops, facts and lets that it is known from, and the answers to what was asked."""
@@ -148,6 +167,9 @@ class _Known:
     question: Question
     answers: dict[Expr, bool] = field(default_factory=dict)
 
+
+_RECENT = 16
+"""Questions that are kept: places behind each other, and those behind a block, know much the same."""
 
 _BEHIND = 2
 """Elements that say where elements are: `x[order[k[i]]]`, and no end where `k` says that of its own."""
@@ -165,6 +187,7 @@ class Walk:
         self._left: list[Everywhere] = []  # what the last block has found
         self._chosen: tuple[n.Stmt | None, list[Everywhere]] = None, []  # what the branches of a choice leave behind
         self._known: _Known | None = None
+        self._begun: deque[_Begun] = deque(maxlen=_RECENT)
         self._mentioned: dict[int, tuple[Expr, set[str]]] = {}  # by id, which stays while it is here
 
     @cached_property
@@ -290,12 +313,30 @@ class Walk:
 
     def question(self) -> Question:
         """What is known here."""
-        q = Question(self.program.buffers, set(), set(), dict(self.lets))
-        for level in self.levels:
-            q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
-        for fact in self.facts:
+        fitting = [one for one in self._begun if one.fits(self.levels, self.facts, self.lets)]
+        if fitting:
+            longest = max(fitting, key=lambda one: len(one.facts))
+            q, supposed, mentioned = longest.question.copy(), len(longest.facts), set(longest.mentioned)
+            q.lets = dict(self.lets)
+        else:
+            q, supposed, mentioned = Question(self.program.buffers, set(), set(), dict(self.lets)), 0, set[str]()
+            for level in self.levels:
+                q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
+                mentioned |= {level.axis} | self._names((level.start, level.stop))
+        for fact in self.facts[supposed:]:
             q.suppose(fact)
+        mentioned |= self._names(self.facts[supposed:])
+        self._begun.append(_Begun(tuple(self.levels), tuple(self.facts), dict(self.lets), mentioned, q.copy()))
         return q
+
+    def _names(self, those: Iterable[Expr]) -> set[str]:
+        """What expressions mention, and the lets that they read, and so on."""
+        found, left = set[str](), list(those)
+        while left:
+            new = self._note(left.pop())[1] - found
+            found |= new
+            left += [self.lets[name] for name in new if name in self.lets]
+        return found
 
     def _left_by(self, branch: Sequence[n.Stmt], otherwise: Expr) -> list[Everywhere]:
         """What a branch that was just gone through leaves behind, where it was taken."""

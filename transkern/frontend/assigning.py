@@ -23,6 +23,7 @@ from transkern.frontend import (
     flats,
     growing,
     hashed,
+    hashed_sets,
     iterating,
     large,
     lengths,
@@ -709,6 +710,14 @@ class Assignments(Results):
                 return True
         elif not isinstance(python_types.example(ctx, held), set):
             return False
+        if op in hashed_sets.OPERATORS and (isinstance(held, Hashed) or python_types.known_set(given) is None):
+            python_types.check(ctx, python_types.BINARY[op][1], held, given)
+            if isinstance(held, Hashed):
+                hashed_sets.change(ctx, held, op, new)
+                return True
+            if isinstance(old, Object):
+                problem = f"`{_SYMBOLS[op]}=` of a set and one that is known at run time only"
+                ctx.must_grow(old.token, problem)
         made = ctx.deref(self.operate(op, old, new, in_place=True))
         if isinstance(old, Object) and isinstance(made, Seq):
             ctx.change(old, made)
@@ -751,7 +760,7 @@ class Assignments(Results):
             product = lambda given: library_calls.matmul(ctx, given[0], given[1])  # noqa: E731
             return empties.operation(ctx, op, [left, right], product)
         counts = None if in_place else dict_types.combined(ctx, op, left, right, self.site("counts"))
-        sets = counts or hashed.combined(ctx, op, left, right)
+        sets = counts or hashed_sets.combined(ctx, op, left, right)
         if sets is not None:
             return sets
         texts = text_operation(ctx, op, left, right)

@@ -38,10 +38,6 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Expr
 
-_SET_OPERATORS = {
-    "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
-}  # fmt: skip
-
 
 def new(
     ctx: Context, name: str, kind: str, site: Site, default: Value | None = None, of: type | None = None
@@ -325,7 +321,11 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
         pairs = items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
         compose(ctx, "hashes", "update_dict", [owner, pairs], {})
         return
+    if isinstance(contents, Seq) and contents.kind == "set":
+        contents = as_set(ctx, contents) or contents
     if isinstance(contents, Hashed):
+        if is_same(owner, contents):
+            return
         if contents.kind == "set" and is_typed(ctx, contents.keys):
             compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
         elif contents.kind == "dict":
@@ -336,18 +336,8 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
     compose(ctx, "hashes", "update_set", [owner, contents], {})
 
 
-def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
-    """``one | two`` and the like, of two sets; None where neither is known at run time only."""
-    if not any(isinstance(v, Hashed) and v.kind == "set" for v in (one, two)):
-        return None
-    sets = [v if isinstance(v, Hashed) else _as_set(ctx, v) for v in (one, two)]
-    name = _SET_OPERATORS.get(op)
-    if name is None or any(s is None or s.kind != "set" for s in sets):
-        help = "compare, join or subtract two sets; others can be added to one in a loop"
-        ctx.fail(refusals.OPERANDS, f"this operator between {describe(one)} and {describe(two)}", help)
-    made = new(ctx, "set", "set", _site(ctx, op))
-    compose(ctx, "hashes", name, [made, *(s for s in sets if s is not None)], {})
-    return as_frozen(made) if isinstance(one, (Hashed, Seq)) and one.frozen else made
+def is_same(one: Hashed, two: Hashed) -> bool:
+    return one.keys.count == two.keys.count
 
 
 def as_frozen(made: Hashed) -> Hashed:
@@ -356,13 +346,13 @@ def as_frozen(made: Hashed) -> Hashed:
     return replace(made, frozen=True)
 
 
-def _as_set(ctx: Context, value: Value) -> Hashed | None:
+def as_set(ctx: Context, value: Value) -> Hashed | None:
     if not (isinstance(value, Seq) and value.kind == "set"):
         return None
-    return of_items(ctx, "set", value, _site(ctx, "operand"))
+    return of_items(ctx, "set", value, site_of(ctx, "operand"))
 
 
-def _site(ctx: Context, name: str) -> Site:
+def site_of(ctx: Context, name: str) -> Site:
     """A place for what is made in the middle of an expression."""
     span = ctx.span
     return (span.file, span.line, span.column, span.end_line, span.end_column, name)
@@ -377,12 +367,12 @@ def method(
     if name == "copy" and not args:
         return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
     if name == "clear" and not args:
-        if owner.values is not None:
-            growing.clear(ctx, owner.values)
-        compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+        clear(ctx, owner)
         return Static(None)
     if owner.kind == "set":
-        return _set_method(ctx, owner, name, args)
+        from transkern.frontend import hashed_sets
+
+        return hashed_sets.method(ctx, owner, name, args)
     match name, list(args):
         case "popitem", []:
             return popped(ctx, owner, True)
@@ -417,6 +407,12 @@ def popped(ctx: Context, owner: Hashed, last: bool) -> Value:
     return Seq(tuple(pair))
 
 
+def clear(ctx: Context, owner: Hashed) -> None:
+    if owner.values is not None:
+        growing.clear(ctx, owner.values)
+    compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+
+
 def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     """The value of a number, or another one where it is below 0."""
     assert owner.values is not None
@@ -428,48 +424,3 @@ def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
         at = Apply("where", (there, ctx.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index")
         return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
     return compose(ctx, "hashes", "get", [owner.values, number, default], {})
-
-
-def _set_method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -> Value | None:
-    match name, list(args):
-        case "add", [key]:
-            add(ctx, owner, key)
-        case "remove", [key]:
-            delete(ctx, owner, key)
-        case "discard", [key]:
-            number = find(ctx, owner, key)
-            compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
-        case "pop", []:
-            some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
-            ctx.guard(some, "KeyError", "pop from an empty set")
-            if not is_typed(ctx, owner.keys):
-                ctx.guard(b.FALSE, "KeyError", "pop from an empty set")
-            found = compose(ctx, "hashes", "next_in_table", [owner.alive, owner.table, owner.info], {})
-            number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
-            value = growing.held(ctx, element(ctx, owner.keys, number.expr))
-            compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
-            return value
-        case "update", others:
-            for other in others:
-                update(ctx, owner, other)
-        case "union" | "intersection" | "difference" | "symmetric_difference" as op, [other]:
-            symbol = {"union": "bitwise_or", "intersection": "bitwise_and", "difference": "subtract"}
-            return combined(ctx, symbol.get(op, "bitwise_xor"), owner, _set_of(ctx, other))
-        case "issubset", [other]:
-            return compose(ctx, "hashes", "all_in", [owner, _set_of(ctx, other)], {})
-        case "issuperset", [other]:
-            return compose(ctx, "hashes", "all_in", [_set_of(ctx, other), owner], {})
-        case "isdisjoint", [other]:
-            return compose(ctx, "hashes", "none_in", [_set_of(ctx, other), owner], {})
-        case _:
-            return None
-    return Static(None)
-
-
-def _set_of(ctx: Context, value: Value) -> Hashed:
-    contents = ctx.deref(value)
-    if isinstance(contents, Hashed) and contents.kind == "set":
-        return contents
-    made = new(ctx, "set", "set", _site(ctx, "operand"))
-    update(ctx, made, contents)
-    return made

@@ -12,7 +12,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError
-from transkern.frontend import classes, counting, iterating, objects, over_changes, steps
+from transkern.frontend import classes, counting, iterating, objects, over_changes, rolling, steps
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
@@ -286,7 +286,7 @@ class Loops(Branches):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
                 problem = f"a loop over {len(counted)} values, each with code of its own"
                 ctx.fail(refusals.STATEMENT, problem, "put them into an array, np.array(…), and loop over that", node)
-            self.unrolled(target, counted, body, now=self._steps(source, over, counted, node))
+            rolling.over_items(self, node, target, counted, body, self._steps(source, over, counted, node))
             return
         start, stop, step, element = counted
         counts = set() if hasattr(node, over_changes.WATCHED) else over.counts
@@ -394,7 +394,7 @@ class Loops(Branches):
                 self.jumps += 1
                 made, given = over_changes.over_keys(source, *over.alone, node, target, body, self.jumps)
                 self.env.update(given)
-                self._instead(node, made)
+                self.instead(node, made)
             else:
                 self._over_what_changes(source, counted, node, target, body)
             return
@@ -506,7 +506,7 @@ class Loops(Branches):
             self.env[held] = Trips((ctx.let(start, "start"), ctx.let(stop, "stop"), step, element))
             again = copy.copy(node)
             again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
-            self._instead(node, [again])
+            self.instead(node, [again])
             return
         first, backwards = None, False
         if isinstance(over, Method) and over.name == "enumerate" and isinstance(over.receiver, Seq):
@@ -519,7 +519,7 @@ class Loops(Branches):
             ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
         made, given = over_changes.over_list(source, first, backwards, target, body, self.jumps)
         self.env.update(given)
-        self._instead(node, made)
+        self.instead(node, made)
 
     def _over_values(
         self, source: Value, over: steps.Over, tokens: Sequence[int], node: ast.For, target: ast.expr,
@@ -538,9 +538,10 @@ class Loops(Branches):
         self.env[held] = steps.live(ctx, source)
         again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
         setattr(again, over_changes.WATCHED, True)
-        self._instead(node, [again])
+        self.instead(node, [again])
 
-    def _instead(self, node: ast.For, made: list[ast.stmt]) -> None:
+    def instead(self, node: ast.For, made: list[ast.stmt]) -> None:
+        """`made` in the place of a loop."""
         for statement in made:
             setattr(statement, ORIGIN, getattr(node, ORIGIN, node))
             placed(statement, node)
@@ -569,10 +570,10 @@ class Loops(Branches):
     def unrolled(
         self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
         check: Callable[[], None] = lambda: None, names: tuple[str, str] | None = None,
-        now: Callable[[int], Value | None] | None = None,
+        now: Callable[[int], Value | None] | None = None, at_length: bool = True,
     ) -> None:  # fmt: skip
         """A loop over values that are known one by one: its body once for each. `names` are those of its flags; `now`
-        tells the value at a step, if an iteration may change them."""
+        tells the value at a step, if an iteration may change them. Raises TooLong unless it may be long."""
         self.jumps += 1
         broken, skipped = names or (f"broken {self.jumps}", f"skipped {self.jumps}")
         jumps = has_jumps(body)
@@ -610,10 +611,13 @@ class Loops(Branches):
                         done = self.block(body)
                     if done:
                         return True
+                    if not at and not at_length:
+                        rolling.check_length(self.ctx, begun, len(items))
                 finally:
                     self.pending.pop()
             return False
 
+        begun = len(self.ctx.out)
         if run(0):
             raise Terminated
 
@@ -658,7 +662,9 @@ class Loops(Branches):
                 changed = set(ctx.writes[begun:])
                 if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
                     state.widened = True
-                if any(owner.dtype or owner.columns for owner in ctx.untyped[untyped:]):
+                # those of an iteration's own are read in the order in which they are filled
+                filled = [owner for owner in ctx.untyped[untyped:] if owner.dtype or owner.columns]
+                if any(owner.depth <= len(ctx.trips) or owner.options for owner in filled):
                     state.widened = True
                 # what the iteration took for known before its store, or of a list's length, may not be so
                 if len(ctx.stored) + len(ctx.grown) > stored:

@@ -250,6 +250,52 @@ def merge(
                     add(keys, alive, codes, table, info, spare, its_keys[number], its_codes[number])
 
 
+def take(
+    keys: Any, alive: Any, codes: Any, table: Any, info: Any,
+    its_keys: Any, its_alive: Any, its_codes: Any, its_table: Any, its_info: Any,
+) -> None:  # fmt: skip
+    """The keys of another set, and as they stand there, instead of its own."""
+    keys.clear()
+    alive.clear()
+    codes.clear()
+    table.clear()
+    for k in range(len(its_codes)):
+        keys.append(its_keys[k])
+        alive.append(its_alive[k])
+        codes.append(its_codes[k])
+    for k in range(len(its_table)):
+        table.append(its_table[k])
+    for k in range(3):
+        info[k] = its_info[k]
+
+
+def forget_removed(alive: Any, codes: Any, table: Any, info: Any, spare: Any) -> None:
+    """A table without the keys that have been removed, if these take more than a quarter of it."""
+    if info[1] - info[0] > (len(table) - 1) // 4:
+        used = info[0]
+        _rebuild(alive, codes, table, info, spare, used * 2 if used > 50000 else used * 4)
+
+
+def remove_all(owner: Any, others: Any) -> None:
+    for key in others:
+        owner.discard(key)
+
+
+def exchange(owner: Any, others: Any) -> None:
+    """Those of `others` that are in go, and the others come in."""
+    for key in others:
+        if key in owner:
+            owner.discard(key)
+        else:
+            owner.add(key)
+
+
+def common(made: Any, one: Any, others: Any) -> None:
+    for key in others:
+        if key in one:
+            made.add(key)
+
+
 def update_set(owner: Any, others: Any) -> None:
     for key in others:
         owner.add(key)
@@ -285,15 +331,6 @@ def difference(made: Any, one: Any, two: Any) -> None:
         for key in one:
             if key not in two:
                 made.add(key)
-
-
-def either(made: Any, one: Any, two: Any) -> None:
-    made.update(two)
-    for key in one:
-        if key in made:
-            made.discard(key)
-        else:
-            made.add(key)
 
 
 def all_in(one: Any, two: Any) -> Any:

@@ -164,6 +164,7 @@ class KernelPrinter:
     local: set[str] = field(default_factory=set)
     positions: set[str] = field(default_factory=set)  # which the loop around does not look for
     frees: list[list[str]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)  # for each loop around: how many of `frees` are outside of it
     reserved: set[str] = field(default_factory=set)  # what `reserve` has given
     early: set[str] = field(default_factory=set)  # the buffers that it gave before the loops that make them anew
     private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
@@ -219,7 +220,7 @@ class KernelPrinter:
         for name in top_declared:
             if name not in local_lets:
                 self.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
-        self.frees = [[]]
+        self.frees, self.turns = [[]], []
         self.early = set()
         self.reserve_early(kernel.body)
         self.read, self.given = set(buffers_used(kernel)), {v.name for v in scalars}
@@ -234,6 +235,7 @@ class KernelPrinter:
             self.lines[begins:begins] = [f"    {COUNTED}"]
         for v in outputs:
             self.line(f"*{ident(v.name)}_out = {ident(v.name)};")
+        self.free_last()
         result = "int" if guarded else "void"
         if guarded:
             self.line("return 0;")
@@ -290,6 +292,8 @@ class KernelPrinter:
         c = self.c
         if not isinstance(s, (n.Accumulator, n.Alloc, n.Loop, n.Compact)):
             self.source(s)
+        if is_loop := isinstance(s, (n.Loop, n.While, n.Compact)):
+            self.turns.append(len(self.frees))
         match s:
             case n.Let(name, value):
                 const = "" if name in self.program.variables else "const "
@@ -329,6 +333,8 @@ class KernelPrinter:
                     self.alloc(buffer)
             case _:
                 raise AssertionError(f"not a kernel statement: {s}")
+        if is_loop:
+            self.turns.pop()
 
     def stored(self, buffer: str, value: Expr) -> str:
         return self.c.expr(value)
@@ -348,7 +354,8 @@ class KernelPrinter:
             self.line(f"{'release' if name in self.reserved else 'free'}({name});")
 
     def leave(self, how: str) -> None:
-        self.free(self.frees[-1])
+        for level in self.frees[self.turns[-1] :]:
+            self.free(level)
         self.line(how)
 
     def alloc(self, buffer: str) -> None:
