@@ -111,6 +111,8 @@ PALLAS = _kind("TK2002", "something that the Pallas target does not do")
 TOOL = _kind("TK2003", "a program that is missing")
 OPTIONS = _kind("TK2004", "an option of transkern that is not understood, or does not fit")
 CHUNKS = _kind("TK2005", "chunks of an array that are not independent of each other")
+FRAMEWORKS = _kind("TK2006", "a function that a graph of PyTorch or a trace of JAX cannot hold")
+GRADIENT = _kind("TK2007", "a gradient that is missing, or is none of its function")
 
 # --- 30: what compiles, and disappoints
 

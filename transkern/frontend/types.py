@@ -16,6 +16,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
+from transkern.frontend.others import instead_of
 from transkern.ir.build import fits
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 
@@ -319,7 +320,7 @@ def types_of(
                 raise CompileError(
                     refusals.ARGUMENT_TYPE,
                     f"argument `{name}` is a {type(value).__name__}: subclasses of ndarray have ways of their own",
-                    "pass it as a plain array: np.asarray(a), or a.filled() of a masked one",
+                    instead_of(name, value),
                 )
             dims: list[int | str] = []
             for axis, extent in enumerate(value.shape):
@@ -350,7 +351,7 @@ def types_of(
                 refusals.ARGUMENT_TYPE,
                 f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, "
                 "ranges, and tuples, lists, dicts and objects of them can be passed",
-                "convert it to an array with np.asarray outside the compiled function",
+                instead_of(name, value),
             )
     return tuple(found)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+import sys
 import types
 import warnings
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -24,6 +27,12 @@ from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
 
 __tracebackhide__ = True  # pytest: what a user looks for is in the frames around
+
+_LOADED, _DYNAMO = sys.modules, "torch._dynamo"
+_NUMBERS = itertools.count()
+
+BY_KEY: weakref.WeakValueDictionary[str, Compiled] = weakref.WeakValueDictionary()
+"""All compiled functions, for graphs, which hold texts and no objects."""
 
 
 class Compiled:
@@ -58,13 +67,22 @@ class Compiled:
         self._last: Specialisation | None = None
         self._info = CacheInfo()
         self._fell_back = False
+        self.key = f"{self.function.__qualname__}#{next(_NUMBERS)}"  # in this process
+        BY_KEY[self.key] = self
+        self.gradient: Compiled | None = None
+        self.gradient_takes_result = False
         self._whole: Compiled = self  # of a part: what it is a part of
         self._is_brief = False  # a part without a loop
         self._left: list[TranskernError] = []  # why something of it runs in NumPy
         self._refused: dict[tuple[Any, ...], Callable[..., Any]] = {}  # what runs for types that are refused
+        self._outcomes: dict[tuple[Any, ...], Any] = {}  # what is returned for types, where a framework has asked
         self._begin()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if _DYNAMO in _LOADED and _LOADED["torch"].compiler.is_dynamo_compiling():  # which traces this text
+            from transkern.frameworks import dynamo
+
+            return dynamo.traced(self.key, args, keywords)
         unchanged = self._unchanged
         if self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
             self._forget()
@@ -79,6 +97,11 @@ class Compiled:
                 return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
         except Exception as error:
             raise shown(error)  # noqa: B904 - what caused it is its own affair
+
+    def renew(self) -> None:
+        """Forgets all code where what it was made from has changed."""
+        if self._running.__code__ is not self._code or (self._unchanged is not None and not self._unchanged()):
+            self._forget()
 
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Around a call: has NumPy warn of what happens inside, where that is asked for."""
@@ -175,6 +198,7 @@ class Compiled:
         self._fast = _nothing
         self._shaped.clear()
         self._refused.clear()
+        self._outcomes.clear()
         self._begin()
 
     def _watch(self, made: Specialisation) -> None:
@@ -216,6 +240,28 @@ class Compiled:
     def __repr__(self) -> str:
         return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
 
+    @public
+    def defgrad(self, gradient: Callable[..., Any] | None = None, /, *, with_result: bool = False) -> Any:
+        """Gives the function a gradient, for `torch.autograd` and `jax.grad`; may be used as a decorator.
+
+        Args:
+            gradient: a plain NumPy function, compiled as this one is, or a compiled one. Its first argument is the
+                gradient of some number with respect to the result, made up as the result is (arrays of its shapes and
+                dtypes; numbers are arrays without axes), then come the function's own arguments, all by place. It
+                returns a gradient for each parameter, of the parameter's shape, or None for what has none; of one
+                parameter, the gradient itself.
+            with_result: the result comes as the second argument.
+
+        Returns the compiled gradient. It may have a gradient itself.
+        """
+        if gradient is None:
+            return functools.partial(self.defgrad, with_result=with_result)
+        if not isinstance(gradient, Compiled):
+            given = dataclasses.asdict(self.options) | {"threads": self.options.threads or None}
+            gradient = Compiled(gradient, target=self.target, fallback=self.fallback, **given)
+        self.gradient, self.gradient_takes_result = gradient, with_result
+        return gradient
+
     # --- calls
 
     def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
@@ -228,23 +274,33 @@ class Compiled:
                 return self._in_numpy(functools.partial(self._parameters.call, self.function, values))
             return self._structured(values, lambda: self.function(*args, **keywords))
         kind = foreign.foreign_kind(values)
-        target = self._resolve_target(kind)
+        target = self._resolve_target(kind, values)
+        if kind is not None and foreign.is_traced(kind, values, target, self.gradient is not None):
+            return foreign.call_traced(self, values, kind)
         if (
             kind is not None
             and not (kind == "cupy" and target == "cuda")
             and not (kind == "jax" and target == "pallas")
         ):
-            call = self._call_known if (kind, target) == ("torch_cuda", "cuda") else self._call_numpy
-            return foreign.call_foreign(call, values, kind, target, lambda: self._written(self._names))
+            return foreign.call_foreign(self._call_known, values, kind, target, lambda: self._written(self._names))
         return self._call_numpy(values, target)
 
-    def _call_known(self, values: list[Any], target: str) -> Any:
-        """A call with arrays of CuPy that came as others."""
-        result = self._on_device.call(*values)
-        return self._call_numpy(values, target) if result is NotImplemented else result
+    def call_on_target(self, values: list[Any]) -> Any:
+        """A call with a value for each parameter, among them arrays that JAX traces, on a target that is traced."""
+        if structures.is_plain(values):
+            return self._call_numpy(values, self._resolve_target("jax", values))
+        return self._structured(values, functools.partial(self._parameters.call, self.function, values), False)
 
-    def _structured(self, values: list[Any], plain: Callable[[], Any]) -> Any:
-        """A call with arguments that are made up of others."""
+    def _call_known(self, values: list[Any], target: str) -> Any:
+        """A call with arrays of NumPy or CuPy that came as others."""
+        if target != "pallas" and not self._is_special:
+            result = self._fast(*values) if target == "cpu" else self._on_device.call(*values)
+            if result is not NotImplemented:
+                return result
+        return self._call_numpy(values, target)
+
+    def _structured(self, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
+        """A call with arguments that are made up of others; `asks` whether a framework traces it."""
         from transkern.runtime import foreign
 
         for known in self._shaped.get(len(values), []):
@@ -254,7 +310,9 @@ class Compiled:
         shapes = self._shapes(values, self._demands)
         leaves = structures.taken_apart(shapes, values)
         kind = foreign.foreign_kind(leaves)
-        target = self._resolve_target(kind)
+        target = self._resolve_target(kind, leaves)
+        if kind is not None and asks and foreign.is_traced(kind, leaves, target, self.gradient is not None):
+            return foreign.call_traced(self, values, kind)
         owners = structures.containers(shapes, values)
 
         def call(inner: list[Any], target: str) -> Any:
@@ -427,13 +485,17 @@ class Compiled:
             "pass a copy of it",
         )
 
-    def _resolve_target(self, kind: str | None) -> str:
+    def _resolve_target(self, kind: str | None, values: Sequence[Any] = ()) -> str:
         if self.target != "auto":
             return self.target
         if kind == "cupy" or kind == "torch_cuda":
             return "cuda"
+        if kind == "torch":
+            return "cpu"
         if kind == "jax":
-            return "pallas"
+            from transkern.runtime import foreign
+
+            return "cpu" if foreign.on_cpu(values) else "pallas"
         return default_target()
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:

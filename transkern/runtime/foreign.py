@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from transkern.plain import is_plain_object
+
 _LIBRARIES = {"torch": "PyTorch", "torch_cuda": "PyTorch", "jax": "JAX", "cupy": "CuPy"}
 
 
@@ -45,7 +47,7 @@ def call_foreign(
     """
     match kind:
         case "torch" | "torch_cuda":
-            inner = [_from_torch(v) if kind_of(v) else v for v in values]
+            inner = [from_torch(v) if kind_of(v) else v for v in values]
         case "jax":
             inner = [_from_jax(v) if kind_of(v) else v for v in values]
         case "cupy":
@@ -57,22 +59,65 @@ def call_foreign(
     return _back(result, kind, {id(i): v for i, v in zip(inner, values, strict=True) if i is not v})
 
 
+# --- what is traced
+
+
+def is_traced(kind: str, values: Sequence[Any], target: str, has_gradient: bool) -> bool:
+    """Whether a call with arrays of a kind is one that their library traces, or remembers for a gradient."""
+    if kind.startswith("torch"):
+        import torch
+
+        if torch._C._len_torch_dispatch_stack() or torch._C._functorch.peek_interpreter_stack() is not None:
+            return True
+        found = [v for v in values if kind_of(v)]
+        if has_gradient and torch.is_grad_enabled() and any(v.requires_grad for v in found):
+            return True
+        return any(torch.utils._python_dispatch.is_traceable_wrapper_subclass(v) or _is_fake(v) for v in found)
+    if kind != "jax" or (target == "pallas" and not has_gradient):
+        return False
+    import jax
+
+    return any(isinstance(v, jax.core.Tracer) for v in values)
+
+
+def _is_fake(tensor: Any) -> bool:
+    """Whether a tensor has no elements of its own but those that PyTorch pretends."""
+    return type(tensor).__module__.startswith("torch._subclasses")
+
+
+def call_traced(compiled: Any, values: Sequence[Any], kind: str) -> Any:
+    """The result of such a call, with a value for each parameter."""
+    if kind == "jax":
+        from transkern.frameworks import jax
+
+        return jax.traced(compiled, values)
+    from transkern.frameworks import torch
+
+    return torch.traced(compiled, values)
+
+
+def on_cpu(values: Sequence[Any]) -> bool:
+    """Whether the arrays of JAX among some values are in the memory that the CPU has; those that JAX traces, where they
+    will be if nobody says otherwise."""
+    import jax
+
+    found = [v for v in values if kind_of(v) == "jax"]
+    known = [v for v in found if not isinstance(v, jax.core.Tracer)]
+    if not known:
+        return bool(jax.default_backend() == "cpu")
+    return all(device.platform == "cpu" for v in known for device in v.devices())
+
+
 # --- in
 
 
-def _from_torch(tensor: Any) -> Any:
+def from_torch(tensor: Any) -> Any:
     """A tensor's memory as an array; TypeError where that would lose something."""
     import torch
 
     if tensor.requires_grad and torch.is_grad_enabled():
-        raise TypeError(
-            "a PyTorch tensor that requires gradients, and compiled code has none: the gradient would miss it\n"
-            "  help: pass tensor.detach(), call it under torch.no_grad(), or write a torch.autograd.Function around it"
-        )
-    if tensor.layout != torch.strided or tensor.is_quantized:
-        raise TypeError(f"a PyTorch tensor of layout {tensor.layout}: pass tensor.to_dense()")
-    if tensor.dtype is torch.bfloat16:
-        raise TypeError("a PyTorch tensor of bfloat16, which NumPy has not: pass tensor.float()")
+        raise TypeError(NO_GRADIENT)
+    check_torch(tensor)
     plain = tensor.detach()
     if plain.is_cuda:
         import cupy
@@ -87,13 +132,30 @@ def _from_torch(tensor: Any) -> Any:
     return plain.numpy()
 
 
+NO_GRADIENT = (
+    "a PyTorch tensor that requires gradients, and compiled code has none: the gradient would miss it\n"
+    "  help: give the function one (f.defgrad), pass tensor.detach(), or call it under torch.no_grad()"
+)
+
+
+def check_torch(tensor: Any) -> None:
+    """Raises TypeError for a tensor that NumPy has no array for."""
+    import torch
+
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise TypeError(f"a PyTorch tensor of layout {tensor.layout}: pass tensor.to_dense()")
+    if tensor.dtype is torch.bfloat16:
+        raise TypeError("a PyTorch tensor of bfloat16, which NumPy has not: pass tensor.float()")
+
+
 def _from_jax(array: Any) -> Any:
     """A JAX array as a NumPy array that cannot be written; TypeError for one that JAX traces."""
     import jax
 
     if isinstance(array, jax.core.Tracer):
         raise TypeError(
-            'an array that JAX traces (jax.jit, jax.vmap, jax.grad) needs code for JAX: compile with target="pallas"'
+            "an array that JAX traces (jax.jit, jax.vmap, jax.grad) needs code for JAX, or for the CPU: compile with "
+            'target="pallas", or target="cpu"'
         )
     return np.asarray(array)
 
@@ -130,14 +192,22 @@ def _back(result: Any, kind: str, originals: dict[int, Any]) -> Any:
     if id(result) in originals:
         return originals[id(result)]
     match result:
-        case tuple() if hasattr(result, "_make"):
-            return type(result)._make(_back(r, kind, originals) for r in result)
         case list() | tuple():
-            return type(result)(_back(r, kind, originals) for r in result)
+            parts = [_back(r, kind, originals) for r in result]
+            if all(a is b for a, b in zip(parts, result, strict=True)):
+                return result
+            return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
         case dict():
             for key, value in result.items():
                 result[key] = _back(value, kind, originals)
             return result
+        case _ if is_plain_object(result) and not isinstance(result, BaseException):
+            for key, value in list(getattr(result, "__dict__", {}).items()):
+                if (made := _back(value, kind, originals)) is not value:
+                    object.__setattr__(result, key, made)
+            return result
+        case np.generic() if kind.startswith("torch") or kind == "jax":
+            return _own(np.asarray(result), kind)
         case _:
             is_array = isinstance(result, np.ndarray) or hasattr(result, "__cuda_array_interface__")
             return _own(result, kind) if is_array else result
@@ -152,11 +222,20 @@ def _own(array: Any, kind: str) -> Any:
         whole = all(s >= 0 and s % array.itemsize == 0 for s in array.strides)  # else torch has no such view
         return torch.from_numpy(array if whole and array.flags.writeable else array.copy())
     if kind == "jax":
-        import jax.numpy as jnp
+        import jax
 
-        return jnp.asarray(array)
+        with jax.enable_x64(True):  # the result has NumPy's dtype
+            if is_new(array) and array.flags.writeable:
+                return jax.dlpack.from_dlpack(array)
+            return jax.numpy.array(array)
     if kind == "cupy":
         import cupy
 
         return cupy.asarray(array)
     return array
+
+
+def is_new(array: Any) -> bool:
+    """Whether the memory of a result is its own, and lies as other libraries like it: then they need no copy."""
+    kind = type(getattr(array, "base", None))
+    return kind.__module__ == "transkern" and kind.__name__ == "Block"

@@ -30,13 +30,13 @@ def reduced(compiled: Compiled, protocol: int) -> Any:
         return compiled.function.__qualname__
     return rebuilt, (
         compiled.pickled, compiled.target, compiled.types, compiled.fallback, compiled.verify, compiled.options,
-        _texts(compiled),
+        _texts(compiled), compiled.gradient, compiled.gradient_takes_result,
     )  # fmt: skip
 
 
 def rebuilt(
     function: Callable[..., Any], target: str, types: str | None, fallback: str | None, verify: bool, options: Options,
-    texts: tuple[Text, ...] = (),
+    texts: tuple[Text, ...] = (), gradient: Compiled | None = None, takes_result: bool = False,
 ) -> Compiled:  # fmt: skip
     """The compiled function that was pickled: this process's own where it has it."""
     from transkern.runtime.compiled import Compiled
@@ -49,7 +49,9 @@ def rebuilt(
             return owner
         function.__qualname__ = name.removesuffix(_TWIN)
     given = dataclasses.asdict(options) | {"threads": options.threads or None}
-    return Compiled(function, target=target, types=types, fallback=fallback, verify=verify, **given)
+    made = Compiled(function, target=target, types=types, fallback=fallback, verify=verify, **given)
+    made.gradient, made.gradient_takes_result = gradient, takes_result
+    return made
 
 
 def twin(compiled: Compiled) -> Any:

@@ -103,7 +103,7 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
         return Shape(path, "dict", tuple(value), None, inner(names, list(value.values())))
     if isinstance(value, (dict, list, set, frozenset)) and is_plain_object(value):
         return Shape(path, "opaque", (type(value).__name__,))  # of the user's: it holds more than its attributes
-    if _is_object(value):
+    if is_object(value):
         found = attributes_of(value)
         return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())))
     if kind := generators.kind_of(value):
@@ -146,7 +146,7 @@ def _columns(values: list[Any]) -> tuple[str, tuple[str, ...]] | None:
     return ("ragged", (found,)) if found else None
 
 
-def _is_object(value: Any) -> bool:
+def is_object(value: Any) -> bool:
     if isinstance(value, (type, enum.Enum)) or callable(getattr(value, "__array__", None)):
         return False
     return dataclasses.is_dataclass(value) or (is_plain_object(value) and not isinstance(value, (BaseException, tuple)))

@@ -67,7 +67,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             if written:
                 raise TypeError(UNTRACEABLE)
             if wide and jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
-                raise TypeError(_WIDE)
+                raise TypeError(WIDE)
             return _without_derivative(function, args)
         for p in written:
             if not bound[p.name].flags.writeable:
@@ -103,7 +103,7 @@ def _at(error: BaseException, place: int) -> BaseException:
     return error
 
 
-_WIDE = (
+WIDE = (
     "JAX traces this call with 32 bits, and the function computes with 64, as NumPy does of these types\n"
     '  help: jax.config.update("jax_enable_x64", True); where a Python number became an array of integers, keep it out '
     "of what is traced (functools.partial, static_argnums)"
@@ -111,9 +111,9 @@ _WIDE = (
 
 UNTRACEABLE = "JAX traces this call, and the function writes into an array of NumPy's: return what is new instead"
 
-_NO_DERIVATIVE = (
+NO_DERIVATIVE = (
     "a compiled function has no derivative that JAX knows (jax.grad, jax.jvp, jax.vjp)\n"
-    "  help: give it one with jax.custom_vjp or jax.custom_jvp around it, or differentiate a function of jax.numpy"
+    "  help: give it one with f.defgrad (or jax.custom_vjp around it), or differentiate a function of jax.numpy"
 )
 
 
@@ -130,7 +130,7 @@ def _without_derivative(function: Callable[..., Any], args: tuple[Any, ...]) -> 
         return function(*arguments)
 
     def derivative(primals: Any, tangents: Any) -> Any:
-        raise TypeError(_NO_DERIVATIVE)
+        raise TypeError(NO_DERIVATIVE)
 
     traced = jax.custom_jvp(of_arrays)
     traced.defjvp(derivative)

@@ -1,0 +1,76 @@
+"""How `torch.compile` sees a call of a compiled function: as one of a function that it does not look into.
+
+What that returns is an `Answer`, whose parts PyTorch puts together where it traces on; an error is raised there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils import _pytree
+
+from transkern.errors import TranskernError
+from transkern.frameworks import torch as operators
+from transkern.frameworks.plans import put_together
+from transkern.frameworks.templates import Kept, Node, Slot, Template, take
+from transkern.runtime.compiled import BY_KEY
+
+
+class Answer:
+    """Tensors, and how the result is made of them."""
+
+    def __init__(self, tensors: list[Any], structure: Any) -> None:
+        self.tensors, self.structure = tensors, structure
+
+
+_STRICT = "compiled functions are exported with torch.export.export(..., strict=False), which is its default"
+_ERRORS = {"TypeError": TypeError, "ValueError": ValueError, "IndexError": IndexError}
+
+
+def _put_together(tensors: Iterable[Any], structure: Any) -> Any:
+    if structure[0] == "error":
+        raise _ERRORS.get(structure[1], RuntimeError)(structure[2])
+    return put_together(structure, list(tensors), None)
+
+
+_pytree.register_pytree_node(Answer, lambda made: (made.tensors, made.structure), _put_together)
+
+
+def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Answer:
+    compiled = BY_KEY[key]
+    if torch.compiler.is_exporting():  # there PyTorch keeps what it cannot keep of functions that it does not look into
+        return Answer([], ("error", "TypeError", _STRICT))
+    try:
+        found, outputs, made = operators.apply(compiled, compiled._parameters.bind(args, keywords))
+    except (TranskernError, TypeError, ValueError, IndexError) as error:
+        return Answer([], ("error", type(error).__name__, str(error)))
+    tensors = list(outputs)
+
+    def written_out(structure: Any) -> Any:
+        if structure[0] == "argument":
+            (template,), leaves = take([made.owner(structure[1])], lambda v: isinstance(v, torch.Tensor))
+            first = len(tensors)
+            tensors.extend(leaves)
+            return _structure(template, first)
+        if structure[0] in ("output", "constant"):
+            return structure
+        kind, keys, of, *items = structure
+        return (kind, keys, of, *map(written_out, items))
+
+    return Answer(tensors, written_out(found.structure))
+
+
+def _structure(template: Template, first: int) -> Any:
+    match template:
+        case Slot(number):
+            return ("output", first + number)
+        case Kept(value):
+            return ("constant", value)
+        case Node(kind, items, keys, of):
+            path = f"{of.__module__}:{of.__qualname__}" if of is not None else ""
+            return (kind, keys, path, *(_structure(item, first) for item in items))
+
+
+traced: Callable[..., Any] = torch.compiler.nonstrict_trace(_answer)
