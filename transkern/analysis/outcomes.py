@@ -33,10 +33,12 @@ class ArrayOf:
 
 @dataclass(frozen=True, slots=True)
 class NumberOf:
-    """A number: one of NumPy's of `dtype`, or the one of Python's that this dtype holds (`python`)."""
+    """A number: one of NumPy's of `dtype`, or the one of Python's that this dtype holds (`python`), and its `value`,
+    where it may be known before a run: a length, an argument."""
 
     dtype: str
     python: bool
+    value: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def outcome(program: n.Program) -> Outcome:
         path = program.changes[0][0]
         raise _refused(program, f"`{path}` is changed, and is no array", "return what is new instead")
     parts = [_part(program, s.result, s) for s in walk(program.body) if isinstance(s, n.Return) and not _raises(s)]
-    if _falls_off(program.body):
+    if _falls_off(program.body) or not parts:  # without any, each call raises
         parts.append(Fixed(None))
     whole = parts[0]
     for other in parts[1:]:
@@ -151,7 +153,7 @@ def _part(program: n.Program, r: n.Result, at: n.Return) -> Part:
         case n.ViewResult(_, dims, _, _, dtype):
             return ArrayOf(dtype, dims, True)
         case n.ScalarResult(value, python):
-            return NumberOf("int64" if value.dtype == "index" else value.dtype, bool(python))
+            return NumberOf("int64" if value.dtype == "index" else value.dtype, bool(python), value if python else None)
         case n.ArgumentResult(name):
             return Itself(name.removesuffix("_itself") if name not in program.buffers else name)
         case n.ConstantResult(value):
@@ -201,7 +203,7 @@ def _argument(program: n.Program, path: str) -> ArrayOf:
 
 def _number(part: Fixed | NumberOf) -> NumberOf | None:
     if isinstance(part, NumberOf):
-        return part
+        return replace(part, value=None)
     dtypes = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
     dtype = dtypes.get(type(part.value))
     return NumberOf(dtype, True) if dtype else None

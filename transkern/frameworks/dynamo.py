@@ -54,6 +54,12 @@ def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Answe
             first = len(tensors)
             tensors.extend(leaves)
             return _structure(template, first)
+        if structure[0] == "number":
+            number = found.numbers[structure[1]]
+            if not isinstance(number, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                return ("constant", number)
+            tensors.append(number)
+            return ("output", len(tensors) - 1)
         if structure[0] in ("output", "constant"):
             return structure
         kind, keys, of, *items = structure

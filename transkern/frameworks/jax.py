@@ -35,11 +35,11 @@ def traced(compiled: Compiled, values: Sequence[Any]) -> Any:
     """
     made, found = _planned(compiled, values)
     if not found.outputs:
-        return put_together(found.structure, (), made.owner)
+        return put_together(found.structure, (), made.owner, found.numbers)
     templates, leaves = take(values, _is_traced)
     run = functools.partial(_outputs, compiled, templates, found)
     transform = _without_derivative if compiled.gradient is None else functools.partial(_with_gradient, compiled, found)
-    return put_together(found.structure, transform(templates, run)(*leaves), made.owner)
+    return put_together(found.structure, transform(templates, run)(*leaves), made.owner, found.numbers)
 
 
 def _is_traced(value: Any) -> bool:
@@ -151,7 +151,7 @@ def _with_gradient(
 
     def backward(kept: Any, outer: Sequence[Any]) -> Any:
         leaves, outputs = kept
-        results = [put_together(found.structure, each, None) for each in (outer, outputs) if each is not None]
+        results = [put_together(found.structure, each, None, found.numbers) for each in (outer, outputs) if each is not None]
         values = [fill(template, leaves) for template in templates]
         answer = gradient._parameters.call(gradient, [*results, *values])
         made = gradients.by_leaf(compiled, templates, answer, [a.shape for a in leaves], lambda a, b: bool(a == b))

@@ -11,7 +11,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.analysis.outcomes import ArrayOf, Fixed, Itself, Made, NumberOf, Part
-from transkern.analysis.sizes import Sizes
+from transkern.analysis.sizes import Sizes, Unknown
 from transkern.errors import CompileError
 from transkern.frameworks.calls import Call
 from transkern.frameworks.templates import build
@@ -27,19 +27,22 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a function returns: `outputs`, and `structure`, nested tuples that say where they go (`put_together`)."""
+    """What a function returns: `outputs`, `numbers` of Python's that are known, and `structure`, nested tuples that say
+    where they go (`put_together`)."""
 
     outputs: tuple[Output, ...]
+    numbers: tuple[Any, ...]
     structure: Any
 
 
 def plan(made: Call, sizes: Sizes, whole: bool = False) -> Plan:
     """The plan of a call's result. Arguments that are returned are handed back as they are; with `whole` they are
-    outputs, too, if they are arrays. Numbers are arrays without axes.
+    outputs, too, if they are arrays. Numbers that only a run knows are arrays without axes.
 
     Raises sizes.Unknown where the size of an array is known to a run only, and `sizes` has no symbols for that.
     """
     outputs: list[Output] = []
+    numbers: list[Any] = []
 
     def output(dtype: str, dims: Sequence[Any]) -> tuple[Any, ...]:
         outputs.append(Output(dtype, tuple(dims)))
@@ -49,8 +52,15 @@ def plan(made: Call, sizes: Sizes, whole: bool = False) -> Plan:
         match part:
             case ArrayOf(dtype, dims):
                 return output(dtype, [sizes.value(d) for d in dims])
-            case NumberOf(dtype):
+            case NumberOf(dtype, _, None):
                 return output(dtype, ())
+            case NumberOf(dtype, _, value):
+                assert value is not None
+                try:
+                    numbers.append(sizes.holds(value))
+                except Unknown:
+                    return output(dtype, ())
+                return ("number", len(numbers) - 1)
             case Itself(path) if whole and path in made.outcome.dims:
                 leaf = made.leaves[made.names.index(path)]
                 return output(dtype_of(leaf), tuple(leaf.shape))
@@ -62,7 +72,7 @@ def plan(made: Call, sizes: Sizes, whole: bool = False) -> Plan:
                 return (kind, keys, of, *map(visit, items))
 
     structure = visit(made.outcome.result)
-    return Plan(tuple(outputs), structure)
+    return Plan(tuple(outputs), tuple(numbers), structure)
 
 
 def dtype_of(array: Any) -> str:
@@ -70,9 +80,11 @@ def dtype_of(array: Any) -> str:
     return str(array.dtype).rpartition(".")[2]
 
 
-def put_together(structure: Any, outputs: Sequence[Any], arguments: Any) -> Any:
+def put_together(structure: Any, outputs: Sequence[Any], arguments: Any, numbers: Sequence[Any] = ()) -> Any:
     """The result, of what an operator gives; `arguments` gives the argument of a path."""
     match structure:
+        case ("number", number):
+            return numbers[number]
         case ("output", number):
             return outputs[number]
         case ("argument", path):
@@ -80,7 +92,7 @@ def put_together(structure: Any, outputs: Sequence[Any], arguments: Any) -> Any:
         case ("constant", value):
             return value
         case (kind, keys, of, *items):
-            parts = [put_together(item, outputs, arguments) for item in items]
+            parts = [put_together(item, outputs, arguments, numbers) for item in items]
             return build(kind, parts, keys, class_of(of) if of else None)
         case _:
             raise AssertionError(structure)
@@ -102,7 +114,7 @@ def taken_apart(structure: Any, result: Any, found: dict[int, Any]) -> None:
     match structure:
         case ("output", number):
             found[number] = result
-        case ("argument", _):
+        case ("argument" | "number", _):
             pass
         case ("constant", value):
             if type(value) is not type(result):

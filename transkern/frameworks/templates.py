@@ -78,7 +78,8 @@ def text(template: Template, leaf: Callable[[int], str]) -> str:
         case Slot(number):
             return leaf(number)
         case Kept(value):
-            told = isinstance(value, (*_TOLD, np.generic)) or (type(value) is tuple and all(type(v) in _TOLD for v in value))
+            parts = value if type(value) is tuple else (value,)
+            told = all(type(v) in _TOLD or isinstance(v, np.generic) for v in parts)
             return f"{type(value).__qualname__} {value!r}" if told else f"{type(value).__qualname__}@{id(value)}"
         case Node(kind, items, keys, of):
             return f"{kind}{of or ''}{keys}({', '.join(text(item, leaf) for item in items)})"

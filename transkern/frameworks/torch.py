@@ -195,7 +195,7 @@ def apply(compiled: Compiled, values: Sequence[Any]) -> tuple[Plan, list[Any], c
 def traced(compiled: Compiled, values: Sequence[Any]) -> Any:
     """The result of such a call."""
     found, outputs, made = apply(compiled, values)
-    return put_together(found.structure, outputs, made.owner)
+    return put_together(found.structure, outputs, made.owner, found.numbers)
 
 
 def _is_leaf(value: Any) -> bool:
@@ -354,13 +354,10 @@ def _backward(operator: Operator, ctx: Any, outer: Sequence[Any]) -> Any:
     compiled = operator.compiled
     assert compiled.gradient is not None
     values = operator.values(leaves)
-
-    def argument(path: str) -> Any:
-        raise AssertionError(path)
-
-    arguments = [put_together(operator.structure, given, argument)]
+    numbers = operator.planned(leaves, lambda name, bound: 0).numbers
+    arguments = [put_together(operator.structure, given, None, numbers)]
     if compiled.gradient_takes_result:
-        arguments.append(put_together(operator.structure, saved, argument))
+        arguments.append(put_together(operator.structure, saved, None, numbers))
     found = traced(compiled.gradient, [*arguments, *values])
     shapes = [v.shape if isinstance(v, torch.Tensor) else None for v in leaves]
     made = gradients.by_leaf(compiled, operator.templates, found, shapes, _may_be_same)

@@ -23,7 +23,7 @@ def instead_of(name: str, value: Any) -> str:
         return "pass it as a plain array: np.asarray(a)"
     match library, kind.__name__:
         case "pandas", "DataFrame":
-            return f"pass its columns, which costs no copy: f({name}['a'].to_numpy()), or {name}.to_numpy() of one dtype"
+            return f"pass its columns, which costs no copy: f({name}['a'].to_numpy())"
         case "pandas" | "polars", _:
             return f"pass the array in it: {name}.to_numpy(); labels and missing values are the caller's affair"
         case "xarray", "Dataset":
