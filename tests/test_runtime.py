@@ -292,9 +292,11 @@ def test_a_compiled_function_takes_no_modules_place() -> None:
     assert in_new_process(CALL + "import sys; print('chain' in sys.modules)") == "False"
 
 
-def test_jax_arrays_choose_pallas() -> None:
+def test_jax_arrays_choose_where_they_are() -> None:
     jnp = pytest.importorskip("jax.numpy")
-    result = transkern.compile(times)(jnp.ones(5, "float32"))
+    compiled = transkern.compile(times)
+    result = compiled(jnp.ones(5, "float32"))
+    assert compiled.cache_info().specialisations == ["cpu: (float32[x_0])"]
     assert type(result).__module__.startswith("jax")
     np.testing.assert_array_equal(np.asarray(result), np.full(5, 5, np.float32))
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,6 +41,14 @@ def require(*tools: str) -> None:
         if COMPLETE and tool not in _OPTIONAL:
             pytest.fail(f"{tool}: {missing}", pytrace=False)
         pytest.skip(f"{LEFT_OUT * (tool not in _OPTIONAL)}{tool}: {missing}", allow_module_level=True)
+
+
+def optional(module: str) -> Any:
+    """A module that no extra installs, for it is large or for few; without it the test, or the whole file, is left out
+    without a word."""
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"{module} is not installed", allow_module_level=True)
+    return importlib.import_module(module)
 
 
 def has(tool: str) -> bool:

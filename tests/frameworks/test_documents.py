@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools import require
+from tests.tools import optional, require
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "frameworks.md").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def blocks(*titles: str) -> str:
 def test_examples_run(titles: tuple[str, ...], modules: list[str], tmp_path: Path) -> None:
     require("cc")
     for module in modules:
-        pytest.importorskip(module)
+        optional(module)
     path = tmp_path / "example.py"
     path.write_text(blocks(*titles), encoding="utf-8")
     environment = dict(os.environ, PYTHONPATH=str(ROOT), JAX_PLATFORMS="cpu")

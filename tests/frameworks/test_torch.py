@@ -13,9 +13,9 @@ import pytest
 
 import transkern
 from tests.frameworks import functions as f
-from tests.tools import require
+from tests.tools import optional, require
 
-torch = pytest.importorskip("torch")
+torch = optional("torch")
 require("cc")
 
 from transkern.frameworks import torch as operators  # noqa: E402 - it imports PyTorch
@@ -383,8 +383,9 @@ def test_batches_of_torch_func() -> None:
     ids=lambda x: getattr(x, "__name__", ""),
 )
 def test_refusals(function: Callable[..., Any], args: tuple[Any, ...], told: str) -> None:
-    with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True), pytest.raises(transkern.CompileError, match=told):
-        transkern.compile(function)(*args)
+    compiled, fake = transkern.compile(function), torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True)
+    with fake, pytest.raises(transkern.CompileError, match=told):
+        compiled(*args)
 
 
 def test_errors_of_sizes_come_while_a_graph_is_made() -> None:

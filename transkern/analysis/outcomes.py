@@ -16,10 +16,11 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import NOWHERE, Expr, Var
+from transkern.ir.expr import NOWHERE, Apply, Expr, Var
 from transkern.ir.traverse import walk
 
-_ANY = "?"  # begins the name of a size that differs from return to return: nobody can know it before a run
+ONE_OF = "one of"
+"""The op of a size that is one of two, from return to return: it is known where these are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,7 @@ def _either(program: n.Program, one: Part, two: Part) -> Part:
         case (_, Itself(path)) if path in program.buffers:
             return _either(program, one, _argument(program, path))
         case ArrayOf(dtype, dims), ArrayOf(other, others) if dtype == other and len(dims) == len(others):
-            pairs = enumerate(zip(dims, others, strict=True))
-            met = tuple(a if a == b else Var(f"{_ANY}{k}", "index") for k, (a, b) in pairs)
+            met = tuple(a if a == b else Apply(ONE_OF, (a, b), "index") for a, b in zip(dims, others, strict=True))
             return ArrayOf(dtype, met, one.shares or two.shares)
         case Made(), Made() if (one.kind, one.keys, one.of) == (two.kind, two.keys, two.of):
             if len(one.items) == len(two.items):

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from transkern.analysis.outcomes import Outcome
+from transkern.analysis.outcomes import ONE_OF, Outcome
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.ops import OPS
 
@@ -33,6 +33,8 @@ class Calculus(Protocol):
 
     def negated(self, a: Any) -> Any: ...
 
+    def same(self, a: Any, b: Any) -> bool: ...
+
 
 class Integers:
     """The calculus of integers."""
@@ -54,6 +56,9 @@ class Integers:
 
     def negated(self, a: Any) -> Any:
         return not a
+
+    def same(self, a: Any, b: Any) -> bool:
+        return bool(a == b)
 
 
 @dataclass
@@ -99,6 +104,12 @@ class Sizes:
             case Apply("cast", (x,), "index" | "int64") if x.dtype in ("index", "int64", "bool"):
                 found = self.value(x)
                 return int(found) if isinstance(found, bool) else found
+            case Apply(op, (x, y)) if op == ONE_OF:
+                try:
+                    one, two = self.holds(x), self.holds(y)
+                except Unknown:
+                    return self._unknown(expr)
+                return one if self.calculus.same(one, two) else self._unknown(expr)
             case Apply(op, args, dtype):
                 return self._computed(expr, op, args, dtype)
             case _:

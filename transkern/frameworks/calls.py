@@ -52,12 +52,11 @@ class Abstract:
 class Symbols:
     """What a framework knows of its sizes, where they are symbols.
 
-    `same`: whether two sizes are certainly equal; `fixed`: a size or number as one of Python's, from here on for good;
+    `fixed`: a size or number as one of Python's, from here on for good;
     `kind`: the type of a symbol that stands for a number of Python's, else empty; `holds`: whether a condition holds,
     where that is known or can be asked; `check`: has a condition hold, by an error where it does not.
     """
 
-    same: Callable[[Any, Any], bool] = lambda a, b: bool(a == b)
     fixed: Callable[[Any], Any] = lambda value: value
     kind: Callable[[Any], str] = lambda value: ""
     holds: Callable[[Any], bool] = bool
@@ -162,12 +161,12 @@ def _types(
     found: list[ArgType] = []
 
     def dim(path: str, extent: Any) -> int | str:
-        if symbols.same(extent, 1):
+        if symbols.calculus.same(extent, 1):
             return 1
         if any(d.rstrip("_") == path for d in demands):
             return int(symbols.fixed(extent))
         for other, name in known:
-            if symbols.same(other, extent):
+            if symbols.calculus.same(other, extent):
                 return name
         known.append((extent, path.replace(".", "_")))
         return known[-1][1]

@@ -61,7 +61,7 @@ def _visit(compiled: Compiled, name: str, template: Template, gradient: Any, mad
 
 def _parts(kind: str, keys: tuple[Any, ...], gradient: Any) -> list[Any] | None:
     if kind == "dict":
-        return list(gradient.values()) if isinstance(gradient, dict) and tuple(gradient) == keys else None
+        return [gradient[k] for k in keys] if isinstance(gradient, dict) and gradient.keys() == set(keys) else None
     if isinstance(gradient, (tuple, list)):
         return list(gradient)
     return None if kind in ("tuple", "list") else list(attributes_of(gradient).values())

@@ -39,7 +39,8 @@ def traced(compiled: Compiled, values: Sequence[Any]) -> Any:
     templates, leaves = take(values, _is_traced)
     run = functools.partial(_outputs, compiled, templates, found)
     transform = _without_derivative if compiled.gradient is None else functools.partial(_with_gradient, compiled, found)
-    return put_together(found.structure, transform(templates, run)(*leaves), made.owner, found.numbers)
+    outputs = transform(templates, run)(*_alike_on_devices(leaves))
+    return put_together(found.structure, outputs, made.owner, found.numbers)
 
 
 def _is_traced(value: Any) -> bool:
@@ -66,7 +67,8 @@ def _outputs(compiled: Compiled, templates: Sequence[Template], found: Plan, *le
         return [made[k] for k in range(len(found.outputs))]
     host = _Host(compiled, tuple(templates), found, leaves[0].ndim)
     shapes = [jax.ShapeDtypeStruct(o.dims, o.dtype) for o in found.outputs]  # type: ignore[no-untyped-call]
-    return list(jax.pure_callback(host, shapes, *leaves, vmap_method="expand_dims"))
+    outputs = jax.pure_callback(host, shapes, *leaves, vmap_method="expand_dims")
+    return [_differing(output, _axes(leaves[0])) for output in outputs]
 
 
 def _planned(compiled: Compiled, values: Sequence[Any]) -> tuple[calls.Call, Plan]:
@@ -88,6 +90,32 @@ def _planned(compiled: Compiled, values: Sequence[Any]) -> tuple[calls.Call, Pla
         if jax.dtypes.canonicalize_dtype(output.dtype) != np.dtype(output.dtype):
             raise TypeError(WIDE)
     return made, found
+
+
+# ---- shard_map -------------------------------------------------------------------------------------------------------
+
+
+def _axes(value: Any) -> frozenset[Any]:
+    """The axes of a mesh along which each device has a value of its own."""
+    kind = jax.typeof(value)
+    known = getattr(kind, "mat", None)  # since JAX 0.10
+    found: frozenset[Any] = getattr(known, "varying", None) or getattr(kind, "vma", None) or frozenset()
+    return found
+
+
+def _alike_on_devices(leaves: Sequence[Any]) -> list[Any]:
+    """Arguments of which each device has its own if it has one of any, as results do; a gradient adds up over devices
+    then where the argument was one for all."""
+    every = frozenset().union(*map(_axes, leaves))
+    return [_differing(leaf, every) for leaf in leaves]
+
+
+def _differing(value: Any, axes: frozenset[Any]) -> Any:
+    missing = axes - _axes(value)
+    return jax.lax.pcast(value, tuple(sorted(missing, key=str)), to="varying") if missing else value
+
+
+# ---- callbacks -------------------------------------------------------------------------------------------------------
 
 
 class _Host:
@@ -146,16 +174,17 @@ def _with_gradient(
         return run(*leaves)
 
     def forward(*leaves: Any) -> Any:
-        outputs = run(*leaves)
+        outputs = made(*leaves)  # which has a gradient itself
         return outputs, (leaves, outputs if compiled.gradient_takes_result else None)
 
     def backward(kept: Any, outer: Sequence[Any]) -> Any:
         leaves, outputs = kept
-        results = [put_together(found.structure, each, None, found.numbers) for each in (outer, outputs) if each is not None]
+        given = [outer] if outputs is None else [outer, outputs]
+        results = [put_together(found.structure, one, None, found.numbers) for one in given]
         values = [fill(template, leaves) for template in templates]
         answer = gradient._parameters.call(gradient, [*results, *values])
-        made = gradients.by_leaf(compiled, templates, answer, [a.shape for a in leaves], lambda a, b: bool(a == b))
-        return tuple(_cotangent(g, a) for g, a in zip(made, leaves, strict=True))
+        each = gradients.by_leaf(compiled, templates, answer, [a.shape for a in leaves], lambda a, b: bool(a == b))
+        return tuple(_cotangent(g, a) for g, a in zip(each, leaves, strict=True))
 
     made = jax.custom_vjp(call)
     made.defvjp(forward, backward)
@@ -167,5 +196,5 @@ def _cotangent(gradient: Any, argument: Any) -> Any:
     if not jax.numpy.issubdtype(argument.dtype, jax.numpy.inexact):
         return np.zeros(argument.shape, jax.dtypes.float0)
     if gradient is None:
-        return jax.numpy.zeros(argument.shape, argument.dtype)
-    return jax.numpy.asarray(gradient, argument.dtype)
+        return _differing(jax.numpy.zeros(argument.shape, argument.dtype), _axes(argument))
+    return _differing(jax.numpy.asarray(gradient, argument.dtype), _axes(argument))

@@ -55,6 +55,9 @@ class _Calculus:
     def negated(self, a: Any) -> Any:
         return torch.sym_not(a)
 
+    def same(self, a: Any, b: Any) -> bool:
+        return bool(symbolic_shapes.statically_known_true(a == b))
+
 
 _SYMBOLS = {torch.SymInt: "int", torch.SymFloat: "float", torch.SymBool: "bool"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": bool}
@@ -76,7 +79,6 @@ def _check(condition: Any, error: Callable[[], Exception]) -> None:
 
 
 SYMBOLS = calls.Symbols(
-    same=lambda a, b: bool(symbolic_shapes.statically_known_true(a == b)),
     fixed=_fixed,
     kind=lambda value: _SYMBOLS.get(type(value), ""),
     holds=_holds,

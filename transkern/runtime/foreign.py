@@ -227,7 +227,7 @@ def _own(array: Any, kind: str) -> Any:
         with jax.enable_x64(True):  # the result has NumPy's dtype
             if is_new(array) and array.flags.writeable:
                 return jax.dlpack.from_dlpack(array)
-            return jax.numpy.array(array)
+            return jax.numpy.asarray(array.copy())  # JAX may read it later, and the caller may have changed it then
     if kind == "cupy":
         import cupy
 
