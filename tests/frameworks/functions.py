@@ -134,6 +134,10 @@ def cube_second(h: Any, g: Any, x: Any) -> Any:
     return h * 3 * x * x, h * g * 6 * x
 
 
+def doubled(x: Any) -> Any:
+    return x + x
+
+
 def one_of_two(x: Any, k: int) -> Any:
     if x[0] > 0:
         return x + k

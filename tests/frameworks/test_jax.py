@@ -112,10 +112,60 @@ def test_vmap(target: str) -> None:
     assert type(pairs) is f.Pair and pairs.doubled.shape == (4, 5) and pairs.total.shape == (4,)
 
 
-def test_a_batch_is_one_callback() -> None:
+def test_a_batch_is_one_call() -> None:
     compiled = transkern.compile(f.total, target="cpu")
     text = str(jax.make_jaxpr(jax.vmap(compiled))(jnp.ones((100, 3))))
-    assert text.count("pure_callback[") == 1 and "f32[100]" in text
+    assert text.count("ffi_call[") == 1 and "f32[100]" in text
+
+
+def test_arguments_are_read_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA hands the memory of arguments and results over; JAX's callbacks copy them."""
+    from transkern.frameworks.jax import _Host
+
+    seen: list[int] = []
+    real = _Host.fill
+    monkeypatch.setattr(_Host, "fill", lambda self, a, b: (seen.extend(x.ctypes.data for x in a), real(self, a, b))[1])
+    compiled = transkern.compile(lambda x: x + 1, target="cpu")
+    x = jnp.ones(1000)
+    assert jax.jit(compiled)(x).sum() == 2000 and seen == [x.unsafe_buffer_pointer()]
+
+
+@pytest.mark.parametrize(("function", "args"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
+def test_callbacks_where_xla_cannot_call(
+    function: Callable[..., Any], args: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other versions of jaxlib, other devices."""
+    from transkern.frameworks import xla
+
+    monkeypatch.setattr(xla, "_is_registered", lambda: False)
+    with np.errstate(all="ignore"):
+        wanted = function(*args)
+    with jax.enable_x64(True):
+        call, given = closed(transkern.compile(function, target="cpu"), args)
+        assert "pure_callback" in str(jax.make_jaxpr(call)(*given))
+        same(jax.jit(call)(*given), wanted)
+        batch = [jnp.stack([a, a]) for a in given]
+        for part, one in zip(*map(jax.tree_util.tree_leaves, (jax.vmap(call)(*batch), wanted)), strict=True):
+            if isinstance(part, jax.Array):
+                np.testing.assert_array_equal(np.asarray(part), np.stack([one, one]))
+
+
+def test_code_in_jaxs_cache_on_disk_calls_its_own(tmp_path: Path) -> None:
+    """Two processes compile the same call of two functions: neither runs the other's."""
+    text = (
+        "import jax, jax.numpy as jnp, transkern\n"
+        f"jax.config.update('jax_compilation_cache_dir', {str(tmp_path)!r})\n"
+        "jax.config.update('jax_persistent_cache_min_entry_size_bytes', -1)\n"
+        "jax.config.update('jax_persistent_cache_min_compile_time_secs', 0)\n"
+        "from tests.frameworks import functions as f\n"
+        "print(jax.jit(transkern.compile(f.NAME, target='cpu'))(jnp.arange(3.0)).tolist())\n"
+    )
+    for name, wanted in (("cube", "[0.0, 1.0, 8.0]"), ("doubled", "[0.0, 2.0, 4.0]"), ("cube", "[0.0, 1.0, 8.0]")):
+        run = subprocess.run(
+            [sys.executable, "-c", text.replace("NAME", name)], capture_output=True, text=True,
+            cwd=Path(__file__).parents[2], env=dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
+        )  # fmt: skip
+        assert run.stdout.strip() == wanted, run.stderr[-2000:]
 
 
 def test_a_batch_without_members() -> None:

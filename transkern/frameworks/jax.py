@@ -1,6 +1,6 @@
 """Compiled functions for the CPU inside what JAX traces: `jit`, `vmap`, `shard_map`, `grad` and the like.
 
-A call becomes one callback: of whole batches under `vmap`, and of each device's own part under `shard_map`. The shapes
+A call becomes one that XLA makes: of whole batches under `vmap`, and of each device's own part under `shard_map`. The shapes
 and dtypes of its results are computed from those of its arguments, without a run.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 from transkern import refusals
 from transkern.analysis.sizes import Unknown
 from transkern.errors import CompileError
-from transkern.frameworks import calls, gradients
+from transkern.frameworks import calls, gradients, xla
 from transkern.frameworks.plans import Plan, as_planned, plan, put_together, taken_apart
-from transkern.frameworks.templates import Template, fill, take
+from transkern.frameworks.templates import Template, fill, take, text
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.foreign import UNCHANGEABLE
 from transkern.targets.pallas.load import NO_DERIVATIVE, UNTRACEABLE, WIDE
@@ -67,7 +67,9 @@ def _outputs(compiled: Compiled, templates: Sequence[Template], found: Plan, *le
         return [made[k] for k in range(len(found.outputs))]
     host = _Host(compiled, tuple(templates), found, leaves[0].ndim)
     shapes = [jax.ShapeDtypeStruct(o.dims, o.dtype) for o in found.outputs]  # type: ignore[no-untyped-call]
-    outputs = jax.pure_callback(host, shapes, *leaves, vmap_method="expand_dims")
+    outputs = xla.call(host.fill, host.key, shapes, leaves)
+    if outputs is None:
+        outputs = jax.pure_callback(host, shapes, *leaves, vmap_method="expand_dims")
     return [_differing(output, _axes(leaves[0])) for output in outputs]
 
 
@@ -125,18 +127,33 @@ class _Host:
         """`axes` are those of the first array."""
         self.compiled, self.templates, self.plan, self.axes = compiled, templates, found, axes
 
+    @property
+    def key(self) -> str:
+        """Equal for hosts that do the same."""
+        forms = ", ".join(text(template, str) for template in self.templates)
+        return f"{self.compiled.key} {forms} {self.plan} {self.axes}"
+
     def __call__(self, *leaves: Any) -> list[Any]:
         arrays = [np.asarray(leaf) for leaf in leaves]
-        count = arrays[0].ndim - self.axes  # of the axes that `vmap` has put in front: 1 where an array has none
-        if not count:
+        batch = self._batch(arrays)
+        if not batch:
             return self._one(arrays)
-        batch = np.broadcast_shapes(*(a.shape[:count] for a in arrays))
         made = [np.empty((*batch, *o.dims), o.dtype) for o in self.plan.outputs]
-        given = [np.broadcast_to(a, (*batch, *a.shape[len(batch) :])) for a in arrays]
-        for at in np.ndindex(*batch):
-            for whole, part in zip(made, self._one([a[at] for a in given]), strict=True):
-                whole[at] = part
+        self.fill(arrays, made)
         return made
+
+    def _batch(self, arrays: Sequence[np.ndarray[Any, Any]]) -> tuple[int, ...]:
+        """The axes that `vmap` has put in front: they are 1 where an array has none."""
+        count = arrays[0].ndim - self.axes
+        return np.broadcast_shapes(*(a.shape[:count] for a in arrays)) if count else ()
+
+    def fill(self, arrays: Sequence[np.ndarray[Any, Any]], made: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Puts what the function computes of each member of a batch into `made`."""
+        batch = self._batch(arrays)
+        given = [np.broadcast_to(a, (*batch, *a.shape[len(batch) :])) for a in arrays] if batch else arrays
+        for at in np.ndindex(*batch):
+            for whole, part in zip(made, self._one([a[(*at, ...)] for a in given]), strict=True):
+                np.copyto(whole[(*at, ...)], part)
 
     def _one(self, arrays: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
         values = [fill(template, arrays) for template in self.templates]
