@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import transkern
+
 SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.5, 3.25]
 
 
@@ -85,6 +87,28 @@ def along(x: Any, axis: int) -> Any:
 def raised(x: Any, k: int) -> Any:
     x[:k] += 1
     return x
+
+
+def raised_beside(a: Any, b: Any) -> Any:
+    a += 1
+    return b.sum()
+
+
+class Scale:
+    """An object with a compiled method."""
+
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    @transkern.compile
+    def scaled(self, x: Any) -> Any:
+        return x * self.by
+
+
+def chosen(x: Any, how: str, last: bool = False) -> Any:
+    if how == "sum":
+        return x.sum()
+    return x[-1] if last else x[0]
 
 
 def weighted(layer: Any, x: Any) -> Any:

@@ -158,6 +158,40 @@ def test_arguments_that_are_written() -> None:
     assert run(x.clone())[1] == 14
 
 
+def test_broken_graphs() -> None:
+    """Where PyTorch does not take a call into its graph, it runs as it is, and gives what it gives then."""
+    x, kept = torch.arange(-3.0, 4), transkern.compile(f.positive)
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=False):
+        same(torch.compile(lambda x: kept(x * 1) + 1, backend=BACKEND)(x), f.positive(x.numpy()) + 1)
+    scale = f.Scale(3.0)
+    assert torch.compile(lambda x: scale.scaled(x) + 1, backend=BACKEND)(x).tolist() == (x * 3 + 1).tolist()
+    chain = transkern.compile(f.chain)
+    found = torch.compile(lambda x: chain(x.numpy(), np.ones(7, np.float32)), backend=BACKEND)(x)
+    np.testing.assert_array_equal(found, f.chain(x.numpy(), np.ones(7, np.float32)))
+    with pytest.raises(IndexError, match="out of bounds"):
+        torch.compile(transkern.compile(f.looked_up), backend=BACKEND)(torch.arange(3.0), torch.tensor([7]))
+
+
+def test_keywords_and_constants() -> None:
+    x, chosen, chain = torch.arange(1.0, 5), transkern.compile(f.chosen), transkern.compile(f.chain)
+    for given, wanted in (({"how": "sum"}, 10), ({"how": "one"}, 1), ({"how": "one", "last": True}, 4)):
+        run = torch.compile(lambda x, given=given: chosen(x, **given), fullgraph=True, backend=BACKEND)
+        assert run(x) == wanted
+    same(torch.compile(lambda x: chain(y=x, x=-x), fullgraph=True, backend=BACKEND)(x), f.chain(-x.numpy(), x.numpy()))
+    same(torch.compile(chain, fullgraph=True, backend=BACKEND)(x, x), f.chain(x.numpy(), x.numpy()))
+
+
+def test_memory_under_two_names_is_refused_where_it_is_written() -> None:
+    compiled, x = transkern.compile(f.raised_beside), torch.zeros(6)
+    for views in (lambda x: (x[:4], x[2:]), lambda x: (x, x)):
+        with pytest.raises(Exception, match="shares memory with another one"):
+            torch.compile(lambda x, views=views: compiled(*views(x)), fullgraph=True, backend=BACKEND)(x)
+        y = torch.zeros(6)
+        assert compiled(*views(y)) == views(y)[1].sum()
+    run = torch.compile(lambda x: compiled(x[:4], x[2:]), backend=BACKEND)  # as it is, which has a graph broken there
+    assert run(torch.zeros(6)) == 2
+
+
 def test_methods_and_modules() -> None:
     class Layer(torch.nn.Module):
         apply_all = transkern.compile(f.chain)

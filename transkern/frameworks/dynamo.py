@@ -15,7 +15,8 @@ from transkern.errors import TranskernError
 from transkern.frameworks import torch as operators
 from transkern.frameworks.plans import put_together
 from transkern.frameworks.templates import Kept, Node, Slot, Template, take
-from transkern.runtime.compiled import BY_KEY
+from transkern.runtime import foreign
+from transkern.runtime.compiled import BY_KEY, Compiled
 
 
 class Answer:
@@ -38,15 +39,22 @@ def _put_together(tensors: Iterable[Any], structure: Any) -> Any:
 _pytree.register_pytree_node(Answer, lambda made: (made.tensors, made.structure), _put_together)
 
 
-def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Answer:
+def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    return _untraced(key, args, keywords)
+
+
+def _answered(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     compiled = BY_KEY[key]
+    tensors = [v for v in _pytree.tree_leaves((args, keywords)) if isinstance(v, torch.Tensor)]
+    if not foreign.is_traced("torch", tensors, "cpu", False):
+        return compiled(*args, **keywords)
     if torch.compiler.is_exporting():  # there PyTorch keeps what it cannot keep of functions that it does not look into
         return Answer([], ("error", "TypeError", _STRICT))
     try:
         found, outputs, made = operators.apply(compiled, compiled._parameters.bind(args, keywords))
     except (TranskernError, TypeError, ValueError, IndexError) as error:
         return Answer([], ("error", type(error).__name__, str(error)))
-    tensors = list(outputs)
+    tensors = list(outputs)  # and what else the result is made of
 
     def written_out(structure: Any) -> Any:
         if structure[0] == "argument":
@@ -79,4 +87,10 @@ def _structure(template: Template, first: int) -> Any:
             return (kind, keys, path, *(_structure(item, first) for item in items))
 
 
+# Where a graph is broken at the call, this runs, and PyTorch would trace it.
+_untraced: Callable[..., Any] = torch.compiler.disable(_answered)
 traced: Callable[..., Any] = torch.compiler.nonstrict_trace(_answer)
+
+# Calls that do not go into a graph run inside what PyTorch traces, frame by frame: it must not trace ours.
+Compiled._cold = torch.compiler.disable(Compiled._cold)  # type: ignore[method-assign]
+Compiled._verify = torch.compiler.disable(Compiled._verify)  # type: ignore[method-assign]

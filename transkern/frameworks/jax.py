@@ -1,7 +1,7 @@
 """Compiled functions for the CPU inside what JAX traces: `jit`, `vmap`, `shard_map`, `grad` and the like.
 
-A call becomes one that XLA makes: of whole batches under `vmap`, and of each device's own part under `shard_map`. The shapes
-and dtypes of its results are computed from those of its arguments, without a run.
+A call becomes one that XLA makes: of whole batches under `vmap`, and of each device's own part under `shard_map`. The
+shapes and dtypes of its results are computed from those of its arguments, without a run.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def _operator(compiled: Compiled, values: Sequence[Any], name: str) -> tuple[Ope
     found = plan(made, made.sizes(SYMBOLS, lambda name, bound: 0), whole)
     paths = [path for path, v in zip(made.names, made.leaves, strict=True) if isinstance(v, torch.Tensor)]
     written = tuple(k for k, path in zip(tensors, paths, strict=True) if path in made.outcome.written)
-    _check_effects(compiled, made, written, wanted)
+    _check_effects(compiled, made, written, wanted, leaves)
     kinds = [_kind(v) for v in leaves]
     form = ", ".join(text(template, kinds.__getitem__) for template in templates)
     dtypes = tuple(o.dtype for o in found.outputs)
@@ -253,7 +253,9 @@ def _kind(leaf: Any) -> str:
     return _KINDS.get(type(leaf), "Tensor")
 
 
-def _check_effects(compiled: Compiled, made: calls.Call, written: Sequence[int], wanted: bool) -> None:
+def _check_effects(
+    compiled: Compiled, made: calls.Call, written: Sequence[int], wanted: bool, leaves: Sequence[Any]
+) -> None:
     name = compiled.function.__name__
     if made.outcome.effects:
         problem = f"`{name}` {made.outcome.effects}, and a graph may leave a call out, or run it again"
@@ -263,9 +265,19 @@ def _check_effects(compiled: Compiled, made: calls.Call, written: Sequence[int],
                      if p in made.outcome.written and not isinstance(v, torch.Tensor))  # fmt: skip
         problem = f"`{name}` writes into `{other}`, which is no tensor: a graph would not do that"
         raise CompileError(refusals.FRAMEWORKS, problem, "pass a tensor, or return what is new")
+    _check_aliases(name, made, written, leaves)
     if written and wanted:
         problem = f"`{name}` writes into its arguments: it has no gradient"
         raise CompileError(refusals.GRADIENT, problem, "return what is new instead, or call it under torch.no_grad()")
+
+
+def _check_aliases(name: str, made: calls.Call, written: Sequence[int], leaves: Sequence[Any]) -> None:
+    """A graph writes into a copy of what an operator changes: it must be seen under one name alone."""
+    places = [(k, v.untyped_storage()._cdata) for k, v in enumerate(leaves) if isinstance(v, torch.Tensor)]
+    for k in written:
+        if any(other != k and place == leaves[k].untyped_storage()._cdata for other, place in places):
+            told = "writes into an argument that shares memory with another one, and a graph keeps them apart"
+            raise CompileError(refusals.SHARED_MEMORY, f"`{name}` {told}", "pass a copy: x.clone()")
 
 
 # ---- definitions -----------------------------------------------------------------------------------------------------

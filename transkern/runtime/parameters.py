@@ -60,6 +60,8 @@ class Parameters:
 
     def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
         """The function itself, with its arguments as `bind` gives them."""
+        if self.count == len(values) and not self.variadic:
+            return function(*values)
         bound = self.signature.bind_partial()
         bound.arguments.update(zip(self.names, values, strict=True))
         return function(*bound.args, **bound.kwargs)
