@@ -5,7 +5,9 @@ What that returns is an `Answer`, whose parts PyTorch puts together where it tra
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +17,7 @@ from transkern.errors import TranskernError
 from transkern.frameworks import torch as operators
 from transkern.frameworks.plans import put_together
 from transkern.frameworks.templates import Kept, Node, Slot, Template, take
+from transkern.runtime import compiled as compiled_module
 from transkern.runtime import foreign
 from transkern.runtime.compiled import BY_KEY, Compiled
 
@@ -46,7 +49,7 @@ def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
 def _answered(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     compiled = BY_KEY[key]
     tensors = [v for v in _pytree.tree_leaves((args, keywords)) if isinstance(v, torch.Tensor)]
-    if not foreign.is_traced("torch", tensors, "cpu", False):
+    if not foreign.is_traced("torch", tensors, "cpu", False) and _is_called_by_itself():
         return compiled(*args, **keywords)
     if torch.compiler.is_exporting():  # there PyTorch keeps what it cannot keep of functions that it does not look into
         return Answer([], ("error", "TypeError", _STRICT))
@@ -74,6 +77,18 @@ def _answered(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any
         return (kind, keys, of, *map(written_out, items))
 
     return Answer(tensors, written_out(found.structure))
+
+
+def _is_called_by_itself() -> bool:
+    """Whether it is not a graph that calls, but `Compiled.__call__`, at which a graph is broken."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in _BETWEEN:
+        frame = frame.f_back
+    return frame.f_code.co_filename == compiled_module.__file__
+
+
+_OF_TORCH = ("_compile.py", "_dynamo/eval_frame.py", "_dynamo/decorators.py")
+_BETWEEN = {__file__, *(str(Path(torch.__file__).parent / name) for name in _OF_TORCH)}
 
 
 def _structure(template: Template, first: int) -> Any:

@@ -265,13 +265,14 @@ def _check_effects(
                      if p in made.outcome.written and not isinstance(v, torch.Tensor))  # fmt: skip
         problem = f"`{name}` writes into `{other}`, which is no tensor: a graph would not do that"
         raise CompileError(refusals.FRAMEWORKS, problem, "pass a tensor, or return what is new")
-    _check_aliases(name, made, written, leaves)
+    if written:
+        _check_aliases(name, written, leaves)
     if written and wanted:
         problem = f"`{name}` writes into its arguments: it has no gradient"
         raise CompileError(refusals.GRADIENT, problem, "return what is new instead, or call it under torch.no_grad()")
 
 
-def _check_aliases(name: str, made: calls.Call, written: Sequence[int], leaves: Sequence[Any]) -> None:
+def _check_aliases(name: str, written: Sequence[int], leaves: Sequence[Any]) -> None:
     """A graph writes into a copy of what an operator changes: it must be seen under one name alone."""
     places = [(k, v.untyped_storage()._cdata) for k, v in enumerate(leaves) if isinstance(v, torch.Tensor)]
     for k in written:
