@@ -12,6 +12,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 
 ELSEWHERE = {
     "errors.md": "tests/refusals/test_explanations.py runs the texts that it is made of",
+    "frameworks.md": "tests/frameworks/test_documents.py runs them where their frameworks are installed",
     "language.md": "tests/test_docs.py compiles each block, and each line of its tables",
 }
 """Pages whose blocks other tests run."""

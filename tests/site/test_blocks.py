@@ -121,6 +121,8 @@ BEFORE = {  # what fragments of the page of codes take for granted
         def standardise(x):
             return (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
     """,
+    "TK2006": "",
+    "TK2007": "",
     "TK9001": "",
 }
 
