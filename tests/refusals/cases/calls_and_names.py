@@ -128,26 +128,6 @@ def new_dtype(x):
     return x
 
 
-def one_set_twice(n):
-    """one_set_twice(int)"""
-    seen = set()
-    for i in range(n):
-        seen.add(i)
-    known = seen
-    seen |= {n, n + 1}
-    return len(known)
-
-
-def one_set_twice_instead(n):
-    """one_set_twice_instead(int)"""
-    seen = set()
-    for i in range(n):
-        seen.add(i)
-    known = seen
-    seen.update({n, n + 1})
-    return len(known)
-
-
 def flat_plus_one(x):
     """flat_plus_one(float64[n,m])"""
     return x.flat + 1

@@ -318,15 +318,6 @@ def bytes_of(x):
     return x.tobytes()
 
 
-def symmetric(x, y):
-    """symmetric(int64[n], int64[n])"""
-    found = set()
-    for v in x:
-        found.add(v)
-    found.symmetric_difference_update({1, 2})
-    return found
-
-
 def as_fraction(x):
     """as_fraction(float)"""
     return x.as_integer_ratio()
