@@ -105,8 +105,24 @@ def taken_from_an_empty_one(y):
     return d
 
 
+def compared(y):
+    c, turned = Counter(y.tolist()), Counter(y[::-1].tolist())
+    fewer = Counter(y[1:].tolist())
+    zero = Counter(y.tolist())
+    zero[99] = 0
+    d, e = dict(c), {}
+    for v in y:
+        e[int(v)] = e.get(int(v), 0) + 1
+    return c == turned, c != fewer, c == zero, dict(zero) == d, d == e, c == d, e == {3: 1}, d == 3
+
+
+def compared_sets(y):
+    s, t = {int(v) for v in y}, {int(v) for v in y[1:]}
+    return s == t, s != t, s <= t, t < s, s >= t, s == {0, 1, 2, 3, 7}, {3} < s, s == 3
+
+
 FUNCTIONS = [
-    vote, counted_one_by_one, in_order, with_operators, changed, entropy, pairs, weights, least_recently_used, popped,
+    compared, compared_sets, vote, counted_one_by_one, in_order, with_operators, changed, entropy, pairs, weights, least_recently_used, popped,
     taken_from_an_empty_one,
 ]  # fmt: skip
 

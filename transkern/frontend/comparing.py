@@ -13,9 +13,11 @@ from transkern import refusals
 from transkern.frontend import (
     characters,
     classes,
+    dict_types,
     doubts,
     empties,
     hashed,
+    hashed_sets,
     iterating,
     objects,
     python_types,
@@ -43,6 +45,7 @@ from transkern.frontend.values import (
     Dict,
     Flat,
     GrowingList,
+    Hashed,
     Instance,
     Known,
     Object,
@@ -166,8 +169,13 @@ class Comparisons(Body):
         x, y = as_plain_tuple(x), as_plain_tuple(y)
         if (one_set := python_types.known_set(x)) is not None and (other_set := python_types.known_set(y)) is not None:
             return Static(COMPARISONS[name](one_set, other_set))
+        if isinstance(x, Hashed) or isinstance(y, Hashed):
+            if (of_sets := hashed_sets.compare(ctx, name, x, y)) is not None:
+                return of_sets
+            if name in ("equal", "not_equal") and (of_dicts := dict_types.equal(ctx, x, y)) is not None:
+                return of_dicts if name == "equal" else self._not(of_dicts)
         for one in (x, y):
-            if isinstance(one, Seq) and one.kind not in ("tuple", "list"):
+            if isinstance(one, Hashed) or (isinstance(one, Seq) and one.kind not in ("tuple", "list")):
                 help = "compare their lengths, and test each key with `in`"
                 ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", help)
         one_kind, other_kind = classes.object_at(x), classes.object_at(y)

@@ -76,6 +76,24 @@ def combined(ctx: Context, op: str, one: Value, two: Value, site: Site) -> Value
     return found
 
 
+def equal(ctx: Context, one: Value, two: Value) -> Value | None:
+    """``one == two`` of two dicts; None where one of them is none, or their order counts."""
+    if isinstance(one, Hashed) and isinstance(two, Hashed) and hashed.is_same(one, two):
+        return Static(True)
+    dicts: list[Value] = []
+    for value in (one, two):
+        if isinstance(value, Dict):
+            value = hashed.of_items(ctx, "dict", value, hashed.site_of(ctx, "operand"))
+        if not isinstance(value, Hashed) or value.kind != "dict":
+            return Static(False)
+        dicts.append(value)
+    kinds = [value.of for value in dicts if isinstance(value, Hashed)]
+    if kinds == [collections.OrderedDict] * 2:
+        return None
+    counts = kinds == [collections.Counter] * 2
+    return compose(ctx, "hashes", "same_counts" if counts else "same_items", dicts, {})
+
+
 def _update(ctx: Context, owner: Hashed, other: Value) -> None:
     if owner.of is not collections.Counter:
         hashed.update(ctx, owner, iterating.all_of(ctx, other))

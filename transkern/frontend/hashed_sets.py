@@ -12,6 +12,7 @@ from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.indexing import element, is_typed
 from transkern.frontend.values import Hashed, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir.ops import MIRRORED
 
 OPERATORS = frozenset(("bitwise_or", "bitwise_and", "subtract", "bitwise_xor"))
 
@@ -28,6 +29,24 @@ def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
     made = hashed.new(ctx, "set", "set", hashed.site_of(ctx, op))
     _combine(ctx, made, op, first, second)
     return hashed.as_frozen(made) if isinstance(one, (Hashed, Seq)) and one.frozen else made
+
+
+def compare(ctx: Context, name: str, one: Value, two: Value) -> Value | None:
+    """``one == two``, ``one <= two`` and the like, of two sets; None where neither is known at run time only."""
+    if name.startswith("greater"):
+        return compare(ctx, MIRRORED[name], two, one)
+    if not any(isinstance(v, Hashed) and v.kind == "set" for v in (one, two)):
+        return None
+    given = [v if isinstance(v, Hashed) else hashed.as_set(ctx, v) for v in (one, two)]
+    sets = [s for s in given if s is not None and s.kind == "set"]
+    if len(sets) < 2:
+        return Static(name == "not_equal") if name in ("equal", "not_equal") else None
+    inside = scalar_expr(ctx, compose(ctx, "hashes", "all_in", list[Value](sets), {}))
+    lengths = [scalar_expr(ctx, hashed.length(ctx, s)) for s in sets]
+    if name == "less_equal":
+        return Scalar(inside, True)
+    holds = b.both(inside, b.compare("less" if name == "less" else "equal", *lengths))
+    return Scalar(b.logical_not(holds) if name == "not_equal" else holds, True)
 
 
 def _combine(ctx: Context, made: Hashed, op: str, one: Hashed, two: Hashed) -> None:

@@ -426,3 +426,34 @@ def repeated(keys: Any, values: Any) -> Any:
         for _ in range(values[at]):
             made.append(keys[at])
     return made
+
+
+def same_items(one: Any, two: Any) -> Any:
+    """Whether two dicts are equal."""
+    result = len(one) == len(two)
+    if result:
+        for key, value in one.items():
+            if key not in two:
+                result = False
+                break
+            other = two[key]
+            if other != value:
+                if other != other and value != value:
+                    raise RuntimeError("NaN among what is compared: whether it is the same object is not compiled")
+                result = False
+                break
+    return result
+
+
+def same_counts(one: Any, two: Any) -> Any:
+    """Whether two Counters are equal: what is not in has been counted 0 times."""
+    result = True
+    for key, number in one.items():
+        if two[key] != number:
+            result = False
+            break
+    for key, number in two.items():
+        if one[key] != number:
+            result = False
+            break
+    return result
