@@ -232,6 +232,7 @@ class Context:
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
         self.array_types: dict[str, str] = {}  # of what lists of several types become, which is checked
         self.apart = 0  # operations that are being written out: what empty lists are in NumPy is told around them
+        self.texts_of_lists: dict[Site, tuple[str | None, ...]] = {}  # what lists hold in all translations of a loop
         self.characters: set[Site] = set()  # lists that have characters in them which only the run knows
         self.optional: set[Site] = set()  # lists that have None among their elements
         self.pooled: dict[PoolKey, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes

@@ -707,10 +707,10 @@ def copied(ctx: Context, owner: GrowingList) -> GrowingList:
     return made
 
 
-def from_items(ctx: Context, value: Value) -> GrowingList:
+def from_items(ctx: Context, value: Value, site: Site | None = None) -> GrowingList:
     """A list of what a tuple or list holds."""
     assert isinstance(value, Seq)
-    made = new(ctx, "items", value.items)
+    made = new(ctx, "items", value.items, site)
     made.extent = b.index(len(value.items))
     return made
 

@@ -106,12 +106,14 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
         _fail_differ(ctx)
     if texts:
-        if not owner.options and owner.site in ctx.characters:
-            owner.options = CHARACTERS
+        place = owner.site or (owner.buffer,)
+        if not owner.options:
+            owner.options = CHARACTERS if owner.site in ctx.characters else ctx.texts_of_lists.get(place, ())
         missing = tuple(t for t in texts if t not in owner.options)
         owner.options += missing
         if missing:  # what has read it before sees it when it is translated again
             ctx.untyped.append(owner)
+            ctx.texts_of_lists[place] = owner.options
         numbers = [b.index(owner.options.index(t)) for t in texts]
         return select(value.index, numbers) if isinstance(value, OneOf) else numbers[0], True
     if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
@@ -134,8 +136,11 @@ def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
     """A character that only the run knows, as an element of a list: its code, which is its number among the texts."""
     if owner.dtype and not owner.options:
         _fail_differ(ctx)
+    place = owner.site or (owner.buffer,)
     if not owner.options:
-        owner.options = CHARACTERS
+        owner.options = ctx.texts_of_lists.get(place, ())
+    if not owner.options:
+        owner.options = ctx.texts_of_lists[place] = CHARACTERS
         ctx.untyped.append(owner)
     if owner.options[: len(CHARACTERS)] != CHARACTERS:
         error = NotKnown(

@@ -313,17 +313,6 @@ def sum_from_a_row_instead(x):
     return total
 
 
-def nearest_of_three(x, y):
-    """nearest_of_three(float, float)"""
-    return sorted([x, y, 1.0], key=lambda v: abs(v - 0.5))[0]
-
-
-def nearest_of_three_instead(x, y):
-    """nearest_of_three_instead(float, float)"""
-    values = np.array([x, y, 1.0])
-    return values[np.argsort(np.abs(values - 0.5))][0]
-
-
 def warned_with_a_text(x):
     """warned_with_a_text(float64[n])"""
     if x[0] < 0:
@@ -476,22 +465,6 @@ def same_number_instead(x, y):
 def less_than_none(x):
     """less_than_none(float64[n])"""
     return x < None
-
-
-def equal_sets(n):
-    """equal_sets(int)"""
-    seen = set()
-    for i in range(n):
-        seen.add(i)
-    return seen == {0, 1}
-
-
-def equal_sets_instead(n):
-    """equal_sets_instead(int)"""
-    seen = set()
-    for i in range(n):
-        seen.add(i)
-    return len(seen) == 2 and 0 in seen and 1 in seen
 
 
 def equal_ranges(n):
