@@ -204,7 +204,22 @@ def texts_in_order(x):
     return names, found
 
 
+def counted_and_found(x, s):
+    o = ["a" if v > 1 else "b" for v in (x[0], x[1], x[2])]
+    c = (s[int(x[0]) % 3], s[int(x[1]) % 3])
+    return o.count("a"), o.count(s[0]), c.count("b"), o.index("b"), "a" in o, (x[0], 1, x[1]).count(1)
+
+
+def in_tuples(x, s):
+    o = ("a" if x[0] > 1 else "b", s[int(x[1]) % 3], "zz" if x[2] > 1 else "b", 3)
+    p, c = "c" if x[1] > 1 else "zz", s[int(x[0]) % 3]
+    return "a" in o, "zz" in o, p in o, p in ("zz", "q"), c in o, 3 in o, None in o, (p, 1) in [("c", 1), ("zz", 2)], (
+        "a", 2
+    ) in [(c, 2)]  # fmt: skip
+
+
 CALLS = [
+    *((f, (np.array(x), "abc")) for f in (counted_and_found, in_tuples) for x in ([3.0, 1, 2], [1.0, 2, 1], [2.0, 2, 2])),
     (characters_appended, ("ACGT", 3)),
     (joined, ("ACGT", 3)),
     (joined, ("ACGT", 0)),

@@ -45,6 +45,7 @@ from transkern.frontend.values import (
     Known,
     Method,
     Object,
+    OneOf,
     Range,
     Record,
     Scalar,
@@ -265,9 +266,16 @@ def is_one_object(one: Value, two: Value) -> bool:
 
 
 def _equal(ctx: Context, one: Value, two: Value) -> Expr:
-    """Whether a container takes two numbers, or two tuples of them, for equal."""
+    """Whether a container takes two numbers or texts, or two tuples of them, for equal."""
     if is_one_object(one, two):
         return b.TRUE
+    if isinstance(one, (Char, OneOf)) or isinstance(two, (Char, OneOf)):
+        chosen = isinstance(one, OneOf) or isinstance(two, OneOf)
+        same = (characters.compare_chosen if chosen else characters.compare)(ctx, "equal", one, two)
+        return same.expr if isinstance(same, Scalar) else b.TRUE if same == Static(True) else b.FALSE
+    for x, y in ((one, two), (two, one)):
+        if isinstance(x, Static) and isinstance(x.value, str) and isinstance(y, (Static, Scalar, Seq)):
+            return b.TRUE if isinstance(y, Static) and isinstance(y.value, str) and x.value == y.value else b.FALSE
     if isinstance(one, Seq) and isinstance(two, Seq):
         if len(one.items) != len(two.items):
             return b.FALSE

@@ -24,11 +24,13 @@ from transkern.frontend.values import (
     CHARACTERS,
     OPTIONAL,
     Array,
+    Char,
     Concatenation,
     Dict,
     GrowingList,
     Hashed,
     Object,
+    OneOf,
     Range,
     Record,
     Scalar,
@@ -85,8 +87,8 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
 
 
 def _read(ctx: Context, items: tuple[Value, ...], kind: str, name: str, args: Sequence[Value]) -> Value | None:
-    looking = kind == "list" and name in ("index", "count") and len(args) == 1
-    if looking and any(isinstance(v, Scalar) for v in (*items, args[0])):
+    looking = (name == "count" or (name == "index" and kind == "list")) and len(args) == 1
+    if looking and any(isinstance(v, (Scalar, OneOf, Char)) for v in (*items, args[0])):
         return compose(ctx, "lists", name, [Seq(items, kind), args[0]], {})
     if name in ("index", "count") and args:
         wanted = constant_object(ctx, args[0], f"`{kind}.{name}` of a run-time value")
