@@ -273,9 +273,9 @@ def _equal(ctx: Context, one: Value, two: Value) -> Expr:
         chosen = isinstance(one, OneOf) or isinstance(two, OneOf)
         same = (characters.compare_chosen if chosen else characters.compare)(ctx, "equal", one, two)
         return same.expr if isinstance(same, Scalar) else b.TRUE if same == Static(True) else b.FALSE
-    for x, y in ((one, two), (two, one)):
-        if isinstance(x, Static) and isinstance(x.value, str) and isinstance(y, (Static, Scalar, Seq)):
-            return b.TRUE if isinstance(y, Static) and isinstance(y.value, str) and x.value == y.value else b.FALSE
+    for known, other in ((one, two), (two, one)):
+        if _is_text_or_none(known) and isinstance(other, (Static, Scalar, Seq)):
+            return b.TRUE if _is_text_or_none(other) and known == other else b.FALSE
     if isinstance(one, Seq) and isinstance(two, Seq):
         if len(one.items) != len(two.items):
             return b.FALSE
@@ -286,6 +286,10 @@ def _equal(ctx: Context, one: Value, two: Value) -> Expr:
     if isinstance(one, Seq) != isinstance(two, Seq) and (is_number(one) or is_number(two)):
         return b.FALSE
     return scalar_expr(ctx, apply(ctx, "equal", [one, two], operator_call=True))
+
+
+def _is_text_or_none(value: Value) -> bool:
+    return isinstance(value, Static) and (value.value is None or isinstance(value.value, str))
 
 
 def _is_one(ctx: Context, value: Value) -> bool:
