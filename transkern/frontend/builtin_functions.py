@@ -55,7 +55,6 @@ from transkern.frontend.texts import as_text, known, quoted
 from transkern.frontend.trips import trip_count
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
-    CHARACTERS,
     Array,
     Bound,
     Char,
@@ -95,8 +94,8 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return Static(1)
         case Seq(items) | Dict(items=items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
             return Static(len(items))
-        case JoinedText(items, "") if items.options == CHARACTERS:
-            return static_or(items.length)
+        case JoinedText(characters=GrowingList() as held):
+            return static_or(held.length)
         case GrowingList():
             return static_or(value.length)
         case Hashed():

@@ -335,12 +335,11 @@ class Calls(Conditions):
             ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `key=` of nothing", help, node)
         keys = [self.apply_function(function, [item], node) for item in items]
         if name == "sorted":
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
             if not all(isinstance(k, Static) for k in keys):
                 source = growing.from_items(ctx, Seq(tuple(items), "list"), self.site("sorted"))
                 decide = growing.from_items(ctx, Seq(tuple(keys), "list"), self.site("keys"))
-                reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
                 return sequences.sorted_list(ctx, source, decide, bool(reverse))
-            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
             known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
             order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
             return Seq(tuple(items[k] for k in order), "list")

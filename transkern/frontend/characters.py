@@ -104,15 +104,15 @@ def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
     """Whether a character is one of some texts."""
     found: Expr = b.FALSE
     for text in texts:
-        if isinstance(text, OneOf):
-            same = compare_chosen(ctx, "equal", text, value)
-            assert isinstance(same, Scalar)
-            found = b.either(found, same.expr)
-            continue
-        code = code_of(text)
-        if code is not None:
-            found = b.either(found, b.compare("equal", value.code, code))
+        found = b.either(found, equal(ctx, value, text))
     return Scalar(found, True)
+
+
+def equal(ctx: Context, x: Value, y: Value) -> Expr:
+    """Whether a character, or one of several texts, is the same as another value, which may be no text."""
+    chosen = isinstance(x, OneOf) or isinstance(y, OneOf)
+    same = (compare_chosen if chosen else compare)(ctx, "equal", x, y)
+    return same.expr if isinstance(same, Scalar) else b.TRUE if same == Static(True) else b.FALSE
 
 
 def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:

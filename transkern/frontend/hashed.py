@@ -282,10 +282,15 @@ def live(ctx: Context, owner: Hashed, name: str) -> tuple[Expr, Expr, Expr, Call
 
 def move_to_end(ctx: Context, owner: Hashed, key: Value) -> None:
     """Puts a key behind all others, with its value."""
+    store(ctx, owner, key, _pop(ctx, owner, key))
+
+
+def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``owner.pop(key)``."""
     number = _present(ctx, find(ctx, owner, key), key)
     value = growing.held(ctx, _value(ctx, owner, number))
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
-    store(ctx, owner, key, value)
+    return value
 
 
 def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
@@ -381,10 +386,7 @@ def method(
         case "setdefault", [key, default]:
             return _set_default(ctx, owner, key, default)
         case "pop", [key]:
-            number = _present(ctx, find(ctx, owner, key), key)
-            value = growing.held(ctx, _value(ctx, owner, number))
-            compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
-            return value
+            return _pop(ctx, owner, key)
         case "update", [other]:
             update(ctx, owner, other)
         case _:
@@ -395,16 +397,25 @@ def method(
 def popped(ctx: Context, owner: Hashed, last: bool) -> Value:
     """A key that is taken out, the last or the first, with its value."""
     assert owner.values is not None
+    empty = f"{'' if owner.of is collections.OrderedDict else 'popitem(): '}dictionary is empty"
+    name, lists = ("last_alive", [owner.alive]) if last else ("first_alive", [owner.alive, owner.info])
+    return Seq(tuple(taken_out(ctx, owner, [owner.keys, owner.values], empty, name, lists)))
+
+
+def taken_out(
+    ctx: Context, owner: Hashed, held: Sequence[GrowingList], empty: str, name: str, lists: Sequence[Value]
+) -> list[Value]:
+    """What the lists in `held` have of a key that is taken out, which the composition `name` chooses; `empty` is the
+    text of the KeyError where there is none."""
     some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
-    empty = "KeyError", f"{'' if owner.of is collections.OrderedDict else 'popitem(): '}dictionary is empty"
-    ctx.guard(some, *empty)
-    if not is_typed(ctx, owner.keys) or not is_typed(ctx, owner.values):
-        ctx.guard(b.FALSE, *empty)
-    found = compose(ctx, "hashes", "last_alive" if last else "first_alive", [owner.alive, owner.info], {})
+    ctx.guard(some, "KeyError", empty)
+    if not all(is_typed(ctx, one) for one in held):
+        ctx.guard(b.FALSE, "KeyError", empty)
+    found = compose(ctx, "hashes", name, lists, {})
     number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
-    pair = [growing.held(ctx, element(ctx, one, number.expr)) for one in (owner.keys, owner.values)]
+    values = [growing.held(ctx, element(ctx, one, number.expr)) for one in held]
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
-    return Seq(tuple(pair))
+    return values
 
 
 def clear(ctx: Context, owner: Hashed) -> None:

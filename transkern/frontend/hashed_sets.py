@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transkern import refusals
-from transkern.frontend import growing, hashed
+from transkern.frontend import hashed
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, scalar_expr
-from transkern.frontend.indexing import element, is_typed
+from transkern.frontend.indexing import is_typed
 from transkern.frontend.values import Hashed, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.ops import MIRRORED
@@ -108,15 +108,8 @@ def method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -> Val
             number = hashed.find(ctx, owner, key)
             compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
         case "pop", []:
-            some = b.compare("greater", scalar_expr(ctx, hashed.length(ctx, owner)), b.ZERO)
-            ctx.guard(some, "KeyError", "pop from an empty set")
-            if not is_typed(ctx, owner.keys):
-                ctx.guard(b.FALSE, "KeyError", "pop from an empty set")
-            found = compose(ctx, "hashes", "next_in_table", [owner.alive, owner.table, owner.info], {})
-            number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
-            value = growing.held(ctx, element(ctx, owner.keys, number.expr))
-            compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
-            return value
+            lists = [owner.alive, owner.table, owner.info]
+            return hashed.taken_out(ctx, owner, [owner.keys], "pop from an empty set", "next_in_table", lists)[0]
         case "update", others:
             for other in others:
                 hashed.update(ctx, owner, other)

@@ -210,8 +210,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
             known = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             return Static(asked(ctx, operator.getitem, text, known))
-        case JoinedText(characters_of, "") if len(items) == 1 and characters_of.options == CHARACTERS:
-            return _joined_item(ctx, characters_of, items[0])
+        case JoinedText(characters=GrowingList() as joined) if len(items) == 1:
+            return _joined_item(ctx, joined, items[0])
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):
             from transkern.frontend.trips import trip_count
 

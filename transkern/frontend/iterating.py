@@ -32,7 +32,6 @@ from transkern.frontend.shaping import (
 )  # fmt: skip
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
-    CHARACTERS,
     Array,
     Char,
     Concatenation,
@@ -102,8 +101,8 @@ def iteration(ctx: Context, source: Value) -> Any:
     source = source if over is None else over
     source = ctx.deref(present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable"))
     match source:
-        case JoinedText(items, "") if items.options == CHARACTERS:
-            return iteration(ctx, items)
+        case JoinedText(characters=GrowingList() as held):
+            return iteration(ctx, held)
         case Trips():
             return source.counted
         case Dict(keys):
@@ -270,9 +269,7 @@ def _equal(ctx: Context, one: Value, two: Value) -> Expr:
     if is_one_object(one, two):
         return b.TRUE
     if isinstance(one, (Char, OneOf)) or isinstance(two, (Char, OneOf)):
-        chosen = isinstance(one, OneOf) or isinstance(two, OneOf)
-        same = (characters.compare_chosen if chosen else characters.compare)(ctx, "equal", one, two)
-        return same.expr if isinstance(same, Scalar) else b.TRUE if same == Static(True) else b.FALSE
+        return characters.equal(ctx, one, two)
     for known, other in ((one, two), (two, one)):
         if _is_text_or_none(known) and isinstance(other, (Static, Scalar, Seq)):
             return b.TRUE if _is_text_or_none(other) and known == other else b.FALSE

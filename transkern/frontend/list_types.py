@@ -106,14 +106,10 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
         _fail_differ(ctx)
     if texts:
-        place = owner.site or (owner.buffer,)
-        if not owner.options:
-            owner.options = CHARACTERS if owner.site in ctx.characters else ctx.texts_of_lists.get(place, ())
+        _recall_texts(ctx, owner)
         missing = tuple(t for t in texts if t not in owner.options)
-        owner.options += missing
-        if missing:  # what has read it before sees it when it is translated again
-            ctx.untyped.append(owner)
-            ctx.texts_of_lists[place] = owner.options
+        if missing:
+            _note_texts(ctx, owner, owner.options + missing)
         numbers = [b.index(owner.options.index(t)) for t in texts]
         return select(value.index, numbers) if isinstance(value, OneOf) else numbers[0], True
     if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
@@ -132,16 +128,25 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     return b.cast(expr, wanted[0]), wanted[1]
 
 
+def _recall_texts(ctx: Context, owner: GrowingList) -> None:
+    """The texts that a list is known to hold from another translation of the loop that makes it."""
+    if not owner.options:
+        known = ctx.texts_of_lists.get(owner.site or (owner.buffer,), ())
+        owner.options = CHARACTERS if owner.site in ctx.characters else known
+
+
+def _note_texts(ctx: Context, owner: GrowingList, texts: tuple[str | None, ...]) -> None:
+    owner.options = ctx.texts_of_lists[owner.site or (owner.buffer,)] = texts
+    ctx.untyped.append(owner)  # what has read it before sees it when it is translated again
+
+
 def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
     """A character that only the run knows, as an element of a list: its code, which is its number among the texts."""
     if owner.dtype and not owner.options:
         _fail_differ(ctx)
-    place = owner.site or (owner.buffer,)
+    _recall_texts(ctx, owner)
     if not owner.options:
-        owner.options = ctx.texts_of_lists.get(place, ())
-    if not owner.options:
-        owner.options = ctx.texts_of_lists[place] = CHARACTERS
-        ctx.untyped.append(owner)
+        _note_texts(ctx, owner, CHARACTERS)
     if owner.options[: len(CHARACTERS)] != CHARACTERS:
         error = NotKnown(
             refusals.LIST_OF_TYPES, "a character that only the run knows, in a list of texts",

@@ -405,6 +405,11 @@ class JoinedText:
     items: GrowingList
     between: str
 
+    @property
+    def characters(self) -> GrowingList | None:
+        """The list of its characters, if it is joined of characters with nothing between them."""
+        return self.items if self.items.options == CHARACTERS and not self.between else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hashed:

@@ -164,7 +164,7 @@ def put(values: Any, number: Any, value: Any) -> None:
         values[number] = value
 
 
-def last_alive(alive: Any, info: Any) -> Any:
+def last_alive(alive: Any) -> Any:
     """The number of the key that ``dict.popitem`` takes."""
     number = len(alive) - 1
     while alive[number] == 0:
@@ -377,6 +377,11 @@ def sum_of_counts(made: Any, one: Any, two: Any) -> None:
         total = number + two[key]
         if total > 0:
             made[key] = total
+    _others(made, one, two)
+
+
+def _others(made: Any, one: Any, two: Any) -> None:
+    """The counts above 0 of what is in the second alone."""
     for key, number in two.items():
         if key not in one and number > 0:
             made[key] = number
@@ -398,9 +403,7 @@ def union_of_counts(made: Any, one: Any, two: Any) -> None:
         larger = other if number < other else number
         if larger > 0:
             made[key] = larger
-    for key, number in two.items():
-        if key not in one and number > 0:
-            made[key] = number
+    _others(made, one, two)
 
 
 def intersection_of_counts(made: Any, one: Any, two: Any) -> None:
