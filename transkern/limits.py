@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from transkern import refusals
+from transkern import collecting, refusals
 from transkern.errors import CompileError
 from transkern.ir.expr import NOWHERE, Span
 
@@ -114,7 +114,8 @@ def compilation(name: str, span: Span, lines: Sequence[str] = ()) -> Iterator[No
     """One compilation, of the function `name` at `span`: what is too deep or too large for it is refused."""
     token = _RUNNING.set(Budget())
     try:
-        yield
+        with collecting.paused():
+            yield
     except RecursionError:
         raise CompileError(
             refusals.TOO_LARGE_TO_COMPILE,

@@ -47,6 +47,7 @@ _KERNEL_FLAGS = (
     "-fno-strict-aliasing",  # one piece of shared memory holds several types, which nvcc accepts
     "-fvisibility=hidden",
 )
+_LEVEL = "-O2"  # how much of a kernel is optimised
 _SANITIZED_KERNEL_FLAGS: Mapping[Sanitizer, tuple[str, ...]] = {
     "address,undefined": ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
     "thread": ("-fsanitize=thread", "--param", "tsan-distinguish-volatile=1"),
@@ -144,7 +145,7 @@ def build(text: str, *, options: Sequence[str] = (), cache: Path | None = None) 
     Raises:
         SourceError, CompileError: the text is not understood, or does not compile.
     """
-    flags = (*_KERNEL_FLAGS, "-O2", *options)
+    flags = (*_KERNEL_FLAGS, _LEVEL, *options)
     return _compile(translate(text), (*_precompiled(flags, cache), "-shared", "-Wl,-Bsymbolic"), (), ".so", cache)
 
 
