@@ -188,7 +188,7 @@ class Walk:
         self._chosen: tuple[n.Stmt | None, list[Everywhere]] = None, []  # what the branches of a choice leave behind
         self._known: _Known | None = None
         self._begun: deque[_Begun] = deque(maxlen=_RECENT)
-        self._mentioned: dict[int, tuple[Expr, set[str]]] = {}  # by id, which stays while it is here
+        self._mentioned: dict[int, tuple[Expr, frozenset[str]]] = {}  # by id, which stays while it is here
 
     @cached_property
     def reads(self) -> Counter[str]:
@@ -283,7 +283,7 @@ class Walk:
         if gone:
             self.lets = {k: v for k, v in self.lets.items() if k not in gone}
 
-    def _note(self, e: Expr) -> tuple[Expr, set[str]]:
+    def _note(self, e: Expr) -> tuple[Expr, frozenset[str]]:
         return self._mentioned.setdefault(id(e), (e, variables_read(e) | buffers_read(e)))
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:

@@ -416,7 +416,7 @@ class Branches(Assignments):
             return Maybe(told, flag)
         if isinstance(value, Array) and not value.identity:
             if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
-                return Unbound(f"`{name}` has a value on one of two paths only")
+                return self._half_counted(name, value, here, there, flag)
             buffer = ctx.buffer(name, value.dtype, value.dims)
             here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
@@ -426,6 +426,37 @@ class Branches(Assignments):
                 ctx.note_copy(name, buffer.name, shown, self.decides)
             return Maybe(ctx.whole(buffer), flag)
         return Maybe(value, flag)
+
+    def _half_counted(
+        self, name: str, value: Array, here: list[n.Stmt], there: list[n.Stmt], flag: Expr
+    ) -> Value:  # fmt: skip
+        """An array of one path whose length is known on that path only."""
+        rest = value.domain[1:]
+        if any(variables_read(d) - self.ctx.entry for d in rest):
+            return Unbound(f"`{name}` has a value on one of two paths only")
+        bound = bound_of(self.ctx, value.domain[0])
+        if bound is None or variables_read(bound) & _let_in(here):
+            bound = self.ctx.room(rest)
+        buffer, count = self._with_count(name, value.dtype, (bound, *rest))
+        shown = self.shown_elsewhere(name, value)
+        if shown:
+            self.ctx.chosen[buffer.name] = name, self.decides
+            self.ctx.note_copy(name, buffer.name, shown, self.decides)
+        with self.ctx.block(here) as extra:
+            self.fill(buffer, count, value)
+        here.extend(extra)
+        there.append(n.Assign(count.name, b.ZERO, span=self.ctx.span))
+        return Maybe(self.ctx.whole(buffer, (count, *rest)), flag)
+
+    def _with_count(self, name: str, dtype: str, dims: tuple[Expr, ...]) -> tuple[n.Buffer, Var]:
+        """Memory for an array of at most so many elements, made before the paths, and the variable that counts them."""
+        ctx = self.ctx
+        buffer = ctx.buffer(name, dtype, dims)
+        if dims[0] == ctx.room(dims[1:]):
+            ctx.rooms.add(buffer.name)
+        count = ctx.count(buffer.name, dims[0])
+        ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+        return buffer, count
 
     def _half_object(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
         """A list, dict or object that one path has made: what is in it is there on that path only."""
@@ -561,29 +592,28 @@ class Branches(Assignments):
                 return self.joined_arrays(name, one, replace(two, axes=axes), out1, out2)
             return Unbound(f"`{name}` has different shapes on two paths", self.decides)
         bounds = [bound_of(ctx, v.domain[0]) for v in (one, two)]
-        if None in bounds:
-            return self.joined_behind(name, one, two, out1, out2)
-        bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
-        if variables_read(bound) & (_let_in(out1) | _let_in(out2)):  # a size that is known on its path only
-            return self.joined_behind(name, one, two, out1, out2)
-        room = ctx.room(one.domain[1:])
-        if room in bounds:  # one of them may have any length: only what is touched becomes memory
-            bound = room
-        buffer = ctx.buffer(name, one.dtype, (bound, *one.domain[1:]))
-        if bound == room:
-            ctx.rooms.add(buffer.name)
+        here = _let_in(out1) | _let_in(out2)
+        bound = room = ctx.room(one.domain[1:])
+        if any(known is None or variables_read(known) & here for known in bounds):  # known on its path only
+            joined = self.joined_behind(name, one, two, out1, out2)
+            if joined is not None:
+                return joined
+        elif room not in bounds:  # else one of them may have any length: only what is touched becomes memory
+            bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
+        buffer, count = self._with_count(name, one.dtype, (bound, *one.domain[1:]))
         if seen:
             ctx.chosen[buffer.name] = name, self.decides
-        count = ctx.count(buffer.name, bound)
-        ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
         for value, out in ((one, out1), (two, out2)):
             with ctx.block(out) as extra:
                 self.fill(buffer, count, value)
             out.extend(extra)
         return ctx.whole(buffer, (count, *one.domain[1:]))
 
-    def joined_behind(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
-        """Two arrays as one, whose memory is asked for when both paths have told its length; then it is filled:
+    def joined_behind(
+        self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]
+    ) -> Value | None:  # fmt: skip
+        """Two arrays as one, whose memory is asked for when both paths have told its length; then it is filled. None
+        where that needs what the paths have made.
 
         if c: k = …      v = np.empty(k)      if c: v[:] = …
         else: k = …                           else: v[:] = …
@@ -594,7 +624,7 @@ class Branches(Assignments):
             value.mask is not None or buffers_read(value.body) & inside
             for value, inside in zip((one, two), made, strict=True)
         ):
-            return Unbound(f"`{name}` has different sizes on two paths", self.decides)
+            return None
         length = ctx.variable(f"{name}_length", "index")
         filled = []
         for value, out, other in ((one, out1, out2), (two, out2, out1)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend import carried_lists, doubts, list_types
-from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
+from transkern.frontend.carried_kinds import join_kinds, kind_of, of_any_length, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.desugar import RETURNED
@@ -487,18 +487,22 @@ class LoopState:
         self.widened = True
 
     def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
-        """The kind of an array whose length only an iteration knows: one of its greatest length, and a count."""
+        """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
         if kind[0] != "array":
             return kind
         _, dtype, dims, facts = kind
         inner = [self._is_inner(ctx, d) for d in dims]
-        bound = bound_of(ctx, dims[0]) if any(inner) else None
-        if any(inner[1:]) or (any(inner) and (bound is None or self._is_inner(ctx, bound))):
+        if any(inner[1:]):
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
                 "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
             )  # fmt: skip
-        return ("dynamic", dtype, bound, dims[1:], facts) if any(inner) else kind
+        if not any(inner):
+            return kind
+        bound = bound_of(ctx, dims[0])
+        if bound is None or self._is_inner(ctx, bound):
+            return of_any_length(ctx, name, dtype, dims[1:])
+        return ("dynamic", dtype, bound, dims[1:], facts)
 
     def _is_inner(self, ctx: Context, size: Expr) -> bool:
         """Whether a size has to do with what the loop makes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -269,12 +270,12 @@ def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
         return kind  # which is checked when it is put there
     if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
         return kind
-    _lengthen(ctx, name)
-    return ("dynamic", dtype, ctx.room(rest), rest, {})
+    return of_any_length(ctx, name, dtype, rest)
 
 
-def _lengthen(ctx: Context, name: str) -> None:
-    """A loop makes an array longer: the translation begins anew, with room for that."""
+def of_any_length(ctx: Context, name: str, dtype: str, rest: Sequence[Expr]) -> Any:
+    """The kind of an array that a loop makes longer than anybody knows: the translation begins anew, with room for it.
+    """
     if name not in ctx.lengthened:
         error = NotKnown(
             refusals.RUN_TIME_LENGTH, f"`{name}` may grow in the loop",
@@ -283,6 +284,7 @@ def _lengthen(ctx: Context, name: str) -> None:
         )  # fmt: skip
         error.grows = name
         raise error
+    return ("dynamic", dtype, ctx.room(rest), tuple(rest), {})
 
 
 def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
@@ -308,6 +310,5 @@ def _dynamic(
     if bound is None or inner is None or not b.at_least(bound, inner):
         if ctx.assume_equal(before, after):
             return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
-        _lengthen(ctx, name)
-        return ("dynamic", dtype, ctx.room(rest), rest, {})
+        return of_any_length(ctx, name, dtype, rest)
     return ("dynamic", dtype, bound, rest, facts)

@@ -78,8 +78,8 @@ def changed_in_place(ctx: Context, value: Array) -> Array:
     return replace(ctx.define(value, "copy"), readonly=value.readonly)
 
 
-def _read(value: Array) -> set[str]:
-    return buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
+def _read(value: Array) -> frozenset[str]:
+    return buffers_read(value.body) | (frozenset() if value.mask is None else buffers_read(value.mask))
 
 
 @contextmanager

@@ -389,7 +389,7 @@ def _at_least(extent: Expr, count: int) -> bool:
     return known is None or known >= count
 
 
-def _bounds(loop: n.Loop) -> set[str]:
+def _bounds(loop: n.Loop) -> frozenset[str]:
     return variables_read(loop.start) | variables_read(loop.stop)
 
 

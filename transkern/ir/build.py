@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var, variables_read
 
 INDEX = "index"
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
@@ -498,9 +498,14 @@ def map_expr(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """`expr` with variables replaced."""
-    if not values:
-        return expr
-    return map_expr(expr, lambda e: values.get(e.name) if isinstance(e, Var) else None)
+    names = values.keys()
+
+    def replaced(e: Expr) -> Expr | None:
+        if isinstance(e, Var):
+            return values.get(e.name)
+        return e if variables_read(e).isdisjoint(names) else None
+
+    return map_expr(expr, replaced)
 
 
 def ravel(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:

@@ -16,8 +16,9 @@ Invariants (checked by `ir.verify`):
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+import operator
+from dataclasses import dataclass, field, fields
+from typing import TypeAlias, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,38 @@ class Var:
     dtype: str = "index"
 
 
+class _Composed:
+    """An expression with others in it. What is asked of it again and again is answered once: its hash, and the names
+    in it. (The fields of dataclasses alone are compared, printed and pickled.)"""
+
+    __slots__ = ("_buffers", "_hash", "_variables")
+    _hash: int
+    _variables: frozenset[str]
+    _buffers: frozenset[str]
+
+
+_Class = TypeVar("_Class", bound=type[_Composed])
+
+
+def _hashed_once(kind: _Class) -> _Class:
+    """A dataclass of expressions whose hash is remembered: the generated one goes down to the leaves each time."""
+    compared = operator.attrgetter(*(f.name for f in fields(kind) if f.compare))  # type: ignore[arg-type]
+
+    def remembered(self: _Composed) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            made = hash(compared(self))
+            object.__setattr__(self, "_hash", made)
+            return made
+
+    kind.__hash__ = remembered  # type: ignore[assignment,method-assign]
+    return kind
+
+
+@_hashed_once
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(_Composed):
     """The element of `buffer` at `index`."""
 
     buffer: str
@@ -93,8 +124,9 @@ class Load:
     dtype: str
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(_Composed):
     """`op` applied to `args`."""
 
     op: str
@@ -114,8 +146,9 @@ class Axis:
         return Var(self.name, "index")
 
 
+@_hashed_once
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(_Composed):
     """The reduction of `body` over `axes`; for ``argmax``/``argmin``/``first``/``last`` the value is an index."""
 
     op: str
@@ -126,3 +159,55 @@ class Reduce:
 
 
 Expr: TypeAlias = Const | Var | Load | Apply | Reduce
+
+_NONE: frozenset[str] = frozenset()
+
+
+def variables_read(expr: Expr) -> frozenset[str]:
+    """The names of the variables in an expression, axes that it binds among them."""
+    if isinstance(expr, Var):
+        return frozenset((expr.name,))
+    if isinstance(expr, Const):
+        return _NONE
+    try:
+        return expr._variables
+    except AttributeError:
+        made = _NONE
+        for part in parts(expr):
+            made = _with(made, variables_read(part))
+        object.__setattr__(expr, "_variables", made)
+        return made
+
+
+def buffers_read(expr: Expr) -> frozenset[str]:
+    """The buffers that an expression loads from."""
+    if isinstance(expr, (Var, Const)):
+        return _NONE
+    try:
+        return expr._buffers
+    except AttributeError:
+        made = frozenset((expr.buffer,)) if isinstance(expr, Load) else _NONE
+        for part in parts(expr):
+            made = _with(made, buffers_read(part))
+        object.__setattr__(expr, "_buffers", made)
+        return made
+
+
+def parts(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions that one is made of."""
+    match expr:
+        case Apply(_, args, _):
+            return args
+        case Load(_, index, _):
+            return index
+        case Reduce(_, axes, body, _, _):
+            return (*(a.extent for a in axes), body)
+        case _:
+            return ()
+
+
+def _with(some: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    """What is in either of them: one of both where it has all, so that equal sets are one."""
+    if others <= some:
+        return some
+    return others if some <= others else some | others

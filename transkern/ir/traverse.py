@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 from transkern.ir import nodes as n
 from transkern.ir.build import affine, map_expr, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import buffers_read as buffers_read
+from transkern.ir.expr import variables_read as variables_read
 
 _EXPR = (Const, Var, Load, Apply, Reduce)
 
@@ -36,12 +38,6 @@ def is_longer(expr: Expr, most: int) -> bool:
     return next(itertools.islice(walk_expr(expr), most, None), None) is not None
 
 
-def buffers_read(expr: Expr) -> set[str]:
-    if isinstance(expr, (Var, Const)):
-        return set()
-    return {e.buffer for e in walk_expr(expr) if isinstance(e, Load)}
-
-
 def always_read(expr: Expr) -> Iterator[Load]:
     """The elements that an expression reads whenever it is computed, without those that their subscripts read."""
     if isinstance(expr, Load):
@@ -49,12 +45,6 @@ def always_read(expr: Expr) -> Iterator[Load]:
     elif isinstance(expr, Apply):
         for x in expr.args[:1] if expr.op in ("where", "and_then", "or_else") else expr.args:
             yield from always_read(x)
-
-
-def variables_read(expr: Expr) -> set[str]:
-    if isinstance(expr, Var):
-        return {expr.name}
-    return {e.name for e in walk_expr(expr) if isinstance(e, Var)}
 
 
 def stride_along(index: Sequence[Expr], axis: str) -> int | None:
