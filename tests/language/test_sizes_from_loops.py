@@ -130,6 +130,13 @@ def rows(x, k):
     return w
 
 
+def products(x, k):
+    for i in range(k):
+        u = np.unique(np.round(x * (i + 1)))
+        table = u[:, None] * u[None, :]
+    return table
+
+
 def of_one_path(x, k):
     if k > 1:
         some = np.arange(k * 2.0)
@@ -149,7 +156,7 @@ def kept_in_turn(x, k):
 
 FUNCTIONS = (
     counted, distinct, best, left_early, skipped, reversed_view, of_two_loops, under_a_condition, two_of_one, added,
-    with_nothing, of_filters, of_what_a_path_makes, rows, of_one_path, kept_in_turn,
+    with_nothing, of_filters, of_what_a_path_makes, rows, products, of_one_path, kept_in_turn,
 )  # fmt: skip
 ON_DEVICES = counted, best, of_two_loops, of_what_a_path_makes, rows
 

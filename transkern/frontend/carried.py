@@ -488,21 +488,20 @@ class LoopState:
 
     def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
         """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
-        if kind[0] != "array":
+        if kind[0] not in ("array", "dynamic"):
             return kind
-        _, dtype, dims, facts = kind
-        inner = [self._is_inner(ctx, d) for d in dims]
-        if any(inner[1:]):
+        dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
+        if any(self._is_inner(ctx, d) for d in rest):
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
                 "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
             )  # fmt: skip
-        if not any(inner):
+        if kind[0] == "array" and not self._is_inner(ctx, first):
             return kind
-        bound = bound_of(ctx, dims[0])
+        bound = None if first is None else bound_of(ctx, first)
         if bound is None or self._is_inner(ctx, bound):
-            return of_any_length(ctx, name, dtype, dims[1:])
-        return ("dynamic", dtype, bound, dims[1:], facts)
+            return of_any_length(ctx, name, dtype, rest)
+        return ("dynamic", dtype, bound, rest, facts)
 
     def _is_inner(self, ctx: Context, size: Expr) -> bool:
         """Whether a size has to do with what the loop makes."""
