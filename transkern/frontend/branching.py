@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern import refusals
-from transkern.frontend import characters, doubts, growing, list_types, rows
+from transkern.frontend import characters, doubts, growing, list_types, rows, shaped
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.carried import is_shown
@@ -420,11 +420,9 @@ class Branches(Assignments):
             buffer = ctx.buffer(name, value.dtype, value.dims)
             here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
-            shown = self.shown_elsewhere(name, value)
-            if shown:
-                ctx.chosen[buffer.name] = name, self.decides
-                ctx.note_copy(name, buffer.name, shown, self.decides)
-            return Maybe(ctx.whole(buffer), flag)
+            held = ctx.whole(buffer)
+            self._note_half(name, value, held)
+            return Maybe(held, flag)
         return Maybe(value, flag)
 
     def _half_counted(
@@ -433,20 +431,30 @@ class Branches(Assignments):
         """An array of one path whose length is known on that path only."""
         rest = value.domain[1:]
         if any(variables_read(d) - self.ctx.entry for d in rest):
-            return Unbound(f"`{name}` has a value on one of two paths only")
-        bound = bound_of(self.ctx, value.domain[0])
-        if bound is None or variables_read(bound) & _let_in(here):
-            bound = self.ctx.room(rest)
-        buffer, count = self._with_count(name, value.dtype, (bound, *rest))
+            if not self.ctx.reserves:
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            held = shaped.made(self.ctx, name, value.dtype, value.ndim)
+            with self.ctx.block(here) as extra:
+                shaped.fill(self.ctx, held, value)
+        else:
+            bound = bound_of(self.ctx, value.domain[0])
+            if bound is None or variables_read(bound) & _let_in(here):
+                bound = self.ctx.room(rest)
+            buffer, count = self._with_count(name, value.dtype, (bound, *rest))
+            held = self.ctx.whole(buffer, (count, *rest))
+            with self.ctx.block(here) as extra:
+                self.fill(buffer, count, value)
+            there.append(n.Assign(count.name, b.ZERO, span=self.ctx.span))
+        here.extend(extra)
+        self._note_half(name, value, held)
+        return Maybe(held, flag)
+
+    def _note_half(self, name: str, value: Array, held: Array) -> None:
+        """What is held of an array of one path is a copy of it, which others may see."""
         shown = self.shown_elsewhere(name, value)
         if shown:
-            self.ctx.chosen[buffer.name] = name, self.decides
-            self.ctx.note_copy(name, buffer.name, shown, self.decides)
-        with self.ctx.block(here) as extra:
-            self.fill(buffer, count, value)
-        here.extend(extra)
-        there.append(n.Assign(count.name, b.ZERO, span=self.ctx.span))
-        return Maybe(self.ctx.whole(buffer, (count, *rest)), flag)
+            self.ctx.chosen[held.base] = name, self.decides
+            self.ctx.note_copy(name, held.base, shown, self.decides)
 
     def _with_count(self, name: str, dtype: str, dims: tuple[Expr, ...]) -> tuple[n.Buffer, Var]:
         """Memory for an array of at most so many elements, made before the paths, and the variable that counts them."""
@@ -590,7 +598,7 @@ class Branches(Assignments):
             if one.mask is None and two.mask is None and self.same_sizes(one, two):
                 axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.domain, strict=True))
                 return self.joined_arrays(name, one, replace(two, axes=axes), out1, out2)
-            return Unbound(f"`{name}` has different shapes on two paths", self.decides)
+            return self._joined_shapes(name, one, two, out1, out2)
         bounds = [bound_of(ctx, v.domain[0]) for v in (one, two)]
         here = _let_in(out1) | _let_in(out2)
         bound = room = ctx.room(one.domain[1:])
@@ -608,6 +616,24 @@ class Branches(Assignments):
                 self.fill(buffer, count, value)
             out.extend(extra)
         return ctx.whole(buffer, (count, *one.domain[1:]))
+
+    def _joined_shapes(
+        self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]
+    ) -> Value:  # fmt: skip
+        """Two arrays of different shapes as one, where data decide: code for either is what sizes and numbers get."""
+        ctx = self.ctx
+        decides = self.decides
+        by_data = decides is not None and (bool(buffers_read(decides)) or not variables_read(decides) <= ctx.entry)
+        if not by_data or not ctx.reserves:
+            return Unbound(f"`{name}` has different shapes on two paths", self.decides)
+        joined = shaped.made(ctx, name, one.dtype, one.ndim)
+        if ctx.is_seen(name, one) or ctx.is_seen(name, two):
+            ctx.chosen[joined.base] = name, self.decides
+        for value, out in ((one, out1), (two, out2)):
+            with ctx.block(out) as extra:
+                shaped.fill(ctx, joined, value)
+            out.extend(extra)
+        return joined
 
     def joined_behind(
         self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
-from transkern.frontend import carried_lists, doubts, list_types
-from transkern.frontend.carried_kinds import join_kinds, kind_of, of_any_length, of_its_own
+from transkern.frontend import carried_lists, doubts, list_types, shaped
+from transkern.frontend.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.desugar import RETURNED
@@ -209,7 +209,7 @@ class LoopState:
 
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
-        if kind[0] in ("scalar", "array", "dynamic") and initial is not None:
+        if kind[0] in ("scalar", "array", "dynamic", "shaped") and initial is not None:
             initial = _of_elements(ctx, initial)
         match kind:
             case ("scalar", dtype, python, low_high, types):
@@ -246,6 +246,12 @@ class LoopState:
                 else:
                     ctx.emit(n.Assign(count.name, b.ZERO))
                 return ctx.whole(buffer, (count, *rest))
+            case ("shaped", dtype, ndim):
+                slot = shaped.made(ctx, name, dtype, ndim)
+                if isinstance(initial, Array):
+                    self._note_outside(ctx, slot.base, name, initial)
+                    shaped.fill(ctx, slot, initial)
+                return slot
             case ("items", shell, kinds):
                 items = [None] * len(kinds) if initial is None else list(children(initial) or ())
                 made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
@@ -492,6 +498,8 @@ class LoopState:
             return kind
         dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
         if any(self._is_inner(ctx, d) for d in rest):
+            if ctx.reserves:
+                return of_any_shape(ctx, name, dtype, 1 + len(rest))
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
                 "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
@@ -762,6 +770,9 @@ class LoopState:
                 ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
                 if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
                     ctx.out.append(n.Assign(slot.tag.name, value.tag, span=place))
+            elif isinstance(slot, Array) and shaped.is_shaped(ctx, slot):
+                assert isinstance(value, Array)
+                shaped.fill(ctx, slot, value)
             elif isinstance(slot, Array):
                 assert isinstance(value, Array)
                 size = slot.dims[0] if slot.dims else None

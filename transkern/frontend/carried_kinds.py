@@ -137,7 +137,7 @@ def _is_short_list(ctx: Context, value: Object) -> bool:
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "items", "list", "table", "fresh", "instance")
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -182,6 +182,12 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
             if all(map(functools.partial(_may_be_equal, ctx), s1, s2)) and all(map(ctx.assume_equal, s1, s2)):
                 return ("array", d1, s1, facts)
+            if ctx.reserves:
+                return of_any_shape(ctx, name, d1, len(s1))
+        case ("shaped", d1, ndim), ("array", d2, s2, _) if d1 == d2 and ndim == len(s2):
+            return old
+        case ("shaped", d1, ndim), ("dynamic", d2, _, rest, _) if d1 == d2 and ndim == 1 + len(rest):
+            return old
         case ("array", d1, (), _), ("scalar", d2, p2, r2, k2):
             return join_kinds(ctx, name, ("scalar", d1, False, None, ((d1, False),)), new, value, slot)
         case ("scalar", d1, p1, r1, k1), ("array", d2, (), _):
@@ -193,6 +199,11 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
         case ("dynamic", d1, bound, rest, f1), ("dynamic", d2, inner, rest2, f2) if d1 == d2 and rest == rest2:
             return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
+        case (
+            ("array", d1, (_, *rest1), _) | ("dynamic", d1, _, rest1, _),
+            ("array", d2, (_, *rest2), _) | ("dynamic", d2, _, rest2, _),
+        ) if ctx.reserves and d1 == d2 and len(rest1) == len(rest2):  # fmt: skip
+            return of_any_shape(ctx, name, d1, 1 + len(rest1))
         case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
             slots = children(ctx.deref(slot)) or (slot,) * len(k1)
             return ("items", shell, tuple(
@@ -285,6 +296,13 @@ def of_any_length(ctx: Context, name: str, dtype: str, rest: Sequence[Expr]) -> 
         error.grows = name
         raise error
     return ("dynamic", dtype, ctx.room(rest), tuple(rest), {})
+
+
+def of_any_shape(ctx: Context, name: str, dtype: str, ndim: int) -> Any:
+    """The same for an array of which a loop changes other sizes than the first, too. For targets that reserve memory:
+    devices would need to know how large what iterations make of it may be."""
+    of_any_length(ctx, name, dtype, ())
+    return ("shaped", dtype, ndim)
 
 
 def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
