@@ -260,7 +260,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             pass
     objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
     before, after = (describe(ctx.deref(v)) for v in (slot, value))
-    help = "give it one dtype and shape before the loop, or a shape that only shrinks"
+    help = "give it one dtype and one number of dimensions before the loop"
     if before == after and isinstance(value, Array):
         after = "one of other sizes"
         help = "only its first axis may change: append the parts to a list, and put them together after the loop"

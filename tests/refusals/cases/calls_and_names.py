@@ -699,22 +699,6 @@ def view_before_a_loop_instead(x):
     return head
 
 
-def columns_side_by_side(x):
-    """columns_side_by_side(float64[n,m])"""
-    out = x[:, :1]
-    for i in range(x.shape[1]):
-        out = np.hstack([out, x[:, i : i + 1] * i])
-    return out
-
-
-def columns_side_by_side_instead(x):
-    """columns_side_by_side_instead(float64[n,m])"""
-    parts = [x[:, :1]]
-    for i in range(x.shape[1]):
-        parts.append(x[:, i : i + 1] * i)
-    return np.hstack(parts)
-
-
 def mixed_list(x, k):
     """mixed_list(float64[n], int)"""
     values = [1.0, "a", x]

@@ -13,17 +13,17 @@ from numpy.lib.stride_tricks import as_strided
 
 def grows(x):
     """grows(float64[n])"""
-    out = x[:, None]
+    out = x
     for _ in range(300):
-        out = np.hstack([out, x[:, None]])
+        out = np.array([out, out])
     return out
 
 
 def grows_instead(x):
     """grows_instead(float64[n])"""
-    out = np.empty((len(x), 301))
+    out = np.empty((301, len(x)))
     for k in range(301):
-        out[:, k] = x
+        out[k] = x
     return out
 
 
