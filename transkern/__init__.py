@@ -29,12 +29,13 @@ from transkern.targets.cpu.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from transkern.dropin.sessions import Session
+    from transkern.runtime.ahead import Warmed
 
 __version__ = "0.1.0"
 __all__ = [
     "BuildError", "CompileError", "Compiled", "InternalError", "PerformanceWarning", "TargetUnavailable",
     "TranskernError", "TypesNeeded", "VerificationError", "compile", "disable", "enable", "get_num_threads", "install",
-    "session", "set_num_threads",
+    "session", "set_num_threads", "warm",
 ]  # fmt: skip
 
 
@@ -79,6 +80,21 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
             return MethodType(Compiled(function.__func__, **options), function.__self__)
         case _:
             return Compiled(function, **options)
+
+
+def warm(*functions: Compiled) -> list[Warmed]:
+    """Compile functions before they are called, side by side; without any, all that the calling module defines.
+
+    For the types that earlier runs have compiled them for, else for those that ``types=`` or annotations state; code on
+    disk is loaded. Returns what became of each, by function and types (`Warmed`); nothing is raised for what cannot be
+    compiled, its call will do that.
+    """
+    from transkern.runtime import ahead
+
+    if not functions:
+        space = sys._getframe(1).f_globals
+        functions = tuple(ahead.compiled_in(space, space["__name__"]))
+    return ahead.warm(functions)
 
 
 def install(*modules: ModuleType, target: str = "auto", eager: bool = False) -> Session:

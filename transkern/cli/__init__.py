@@ -247,9 +247,10 @@ def cache() -> None:
 @cache.command("dir")
 def cache_dir() -> None:
     """Where it is."""
+    from transkern.cli.caching import NOWHERE
     from transkern.runtime.cache import directory
 
-    click.echo(str(directory() or "nowhere: there is no home directory, and TRANSKERN_CACHE_DIR is not set"))
+    click.echo(str(directory() or NOWHERE))
 
 
 @cache.command("size")
@@ -267,3 +268,43 @@ def cache_clear() -> None:
     from transkern.runtime.cache import clear
 
     click.echo(f"{clear()} files deleted")
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Where it is, what is in it for each target, how much it may take, and when it was used."""
+    from transkern.cli.caching import info
+
+    info()
+
+
+@cache.command("verify")
+def cache_verify() -> None:
+    """Look at each entry, and delete those that are not what was written, or cannot be loaded.
+
+    Exit code 1 where there were some.
+    """
+    from transkern.cli.caching import verify
+
+    if not verify():
+        raise SystemExit(1)
+
+
+@cache.command("warm")
+@click.argument("source", metavar="FILE|MODULE")
+@click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
+@click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")
+@click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True,
+              help="Of functions that are not decorated.")  # fmt: skip
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; one for each core without it.")
+def cache_warm(source: str, types: tuple[str, ...], recorded: Path | None, target: str, jobs: int | None) -> None:
+    """Compile the functions of FILE or MODULE whose types are known, in several processes, for those that run it later.
+
+    It is imported, as by `import`. Meant are functions that are decorated with transkern.compile, for the types that
+    earlier runs have compiled them for, else for those that they state; and all that --types or --recorded name.
+    Exit code 1 where there is no code for some.
+    """
+    from transkern.cli.caching import warm
+
+    if not warm(source, types, recorded, target, jobs):
+        raise SystemExit(1)

@@ -513,12 +513,16 @@ class Compiled:
             self._refused[target, key_types] = self._in_parts(error, key_types, target)
             return None
         made.is_part = self._whole is not self
-        self._info.compiled += not made.from_cache
-        self._info.from_disk += made.from_cache
-        self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
+        self._count_in(made)
         if len(self._info.specialisations) == _MANY:
             self._say_that_it_is_compiled_often(key_types, target)
         return made
+
+    def _count_in(self, made: Specialisation) -> None:
+        """Code that has been compiled, or loaded."""
+        self._info.compiled += not made.from_cache
+        self._info.from_disk += made.from_cache
+        self._info.specialisations.append(f"{made.target}: ({', '.join(map(str, made.types))})")
 
     def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
         """Once: which arguments make code anew at each call."""
@@ -583,6 +587,38 @@ class Compiled:
             function = live_function(self.function)
             return with_others(lambda left_out: specialise(function, key_types, target == "cpu", left_out), error)
 
+    # --- code before the first call
+
+    @property
+    def parameters(self) -> Sequence[str]:
+        """The names of the function's parameters."""
+        return self._names
+
+    def resolved_target(self) -> str:
+        """Where calls with NumPy's arrays run."""
+        return self._resolve_target(None)
+
+    def stated_types(self) -> tuple[Any, ...]:
+        """The types that the decorator states (``types=``), or annotations do; TypesNeeded where neither does."""
+        from transkern.frontend.annotations import with_defaults
+        from transkern.frontend.source import live_function
+
+        return with_defaults(live_function(self.function), self._types(self.types, called=False))
+
+    def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
+        """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
+        NeedsConstant: a constant is asked for."""
+        from transkern.runtime.building import build
+
+        found = self._specialisations.get((target, key_types))
+        if found is None:
+            with own_errors(self.function):
+                found = build(self.function, key_types, target, self.options)
+            self._count_in(found)
+            found = self._specialisations.setdefault((target, key_types), found)
+            self._watch(found)
+        return found
+
     # --- questions
 
     @property
@@ -620,16 +656,18 @@ class Compiled:
         specialisation other than the last one's; calls like the last go straight to its code, and are not counted."""
         return self._info
 
-    def _types(self, types: str | None) -> tuple[Any, ...]:
+    def _types(self, types: str | None, called: bool = True) -> tuple[Any, ...]:
+        """Given types, those of the last call (where `called`), or those that are stated."""
         from transkern.frontend.annotations import types_from_annotations
         from transkern.frontend.source import live_function
         from transkern.frontend.types import parse_signature
 
-        text = types or (None if self._last is not None else self.types)
+        last = self._last if called else None
+        text = types or (None if last is not None else self.types)
         if text is not None:
             return parse_signature(text)[1]
-        if self._last is not None:
-            return self._last.types
+        if last is not None:
+            return last.types
         found = types_from_annotations(live_function(self.function))
         if found is None:
             raise TypesNeeded(types_help(self.function.__name__, self._names, "call it once, or "))
