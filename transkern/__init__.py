@@ -124,8 +124,8 @@ def _module_of(space: dict[str, Any]) -> ModuleType:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext transkern``: functions of each cell are compiled when they are called, where that pays; those of a cell
-    that begins with ``%%transkern``, in any case (docs/howto/notebook.md)."""
+    """``%load_ext transkern``: functions of each cell are compiled when they are called, where that pays, and with
+    ``%%transkern`` above a cell in any case (docs/howto/notebook.md)."""
     from transkern.dropin.cells import Cells
 
     shell.user_ns["transkern_session"] = (made := Cells(shell)).session

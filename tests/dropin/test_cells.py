@@ -104,7 +104,8 @@ def test_errors_are_the_cells_own_and_the_table_comes_all_the_same(shell: Shell)
     ("cell", "body", "last"),
     [
         ("a = 1\na", "a = 1\n", "a"), ("a = 1; a + 1", "a = 1; ", "a + 1"), ("a;", "a;", None),
-        ("a = 1", "a = 1", None), ("é = 'é'; é", "é = 'é'; ", "é"), ("f(\n  1,\n)", "", "f(1)"), ("", "", None), ("def f(:", "def f(:", None),
+        ("a = 1", "a = 1", None), ("é = 'é'; é", "é = 'é'; ", "é"),
+        ("f(\n  1,\n)", "", "f(1)"), ("", "", None), ("def f(:", "def f(:", None),
         ("for k in x:\n    k", "for k in x:\n    k", None),
     ],
 )  # fmt: skip
