@@ -45,7 +45,7 @@ def compile(function: Callable[..., Any], /, **options: Any) -> Compiled: ...
 def compile(
     function: None = None, /, *, target: str = "auto", types: str | None = None, fallback: str | None = None,
     allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
-    warnings: str | None = None, threads: int | None = None,
+    warnings: str | None = None, threads: int | None = None, profile: bool = False,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...  # fmt: skip
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
@@ -60,6 +60,7 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     - `fastmath`: loops may add up in any order, and products are fused with sums.
     - `warnings`: with ``"numpy"`` (on the CPU) NumPy's RuntimeWarnings come as well, at the price of copies of the
       arguments and of a second run where there is something to warn of.
+    - `profile`: calls are measured, on the CPU: `Compiled.profile` tells what each kernel and line has taken.
     - `threads`: how many threads a kernel on the CPU may have at most (`set_num_threads`: all functions together).
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
@@ -23,9 +23,11 @@ from transkern.frontend.observed import Looks
 from transkern.options import Options
 from transkern.runtime import ahead, building, cache, fingerprints, floating, printed, surveys, tracebacks
 from transkern.runtime.plain_data import NotPlain
+from transkern.runtime.profiling import Profile, measured
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import compiler
+from transkern.targets.cpu.timers import Timed
 
 
 def build(
@@ -79,14 +81,26 @@ def _from_disk(
             return None
         _connect(module, tracebacks.Places(function, tracebacks.spans_from_json(entry["places"]), entry["arguments"]))
         call, why = getattr(module, entry["name"]), module.why
+        profile = _profile(module, function, arg_types, [Timed(*one) for one in entry["timers"]])
     else:
+        profile = None
         call, why = printed.loaded(printed.from_json(entry["printed"], target), target, function, entry["arguments"])
     return Specialisation(
         arg_types, target, building.with_captured(call, cache.unpacked(entry["captured"], stored.survey), target), why,
         entry["kernels"], tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
         tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
-        stored.survey.conditions,
+        stored.survey.conditions, profile=profile,
     )  # fmt: skip
+
+
+def _profile(
+    module: ModuleType, function: Callable[..., Any], arg_types: tuple[Any, ...], timers: Sequence[Timed]
+) -> Callable[[], Profile] | None:
+    """What tells the times that a module has measured."""
+    if not timers:
+        return None
+    types_of = ", ".join(map(str, arg_types))
+    return lambda: measured(function, types_of, timers, module.times())
 
 
 def _kept(error: CompileError) -> list[Any]:
@@ -104,11 +118,11 @@ def _compile(
     function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks, key: str
 ) -> Specialisation:
     """Machine code for a function, kept where it has a key and others can tell what it depends on."""
-    from transkern.targets.cpu.module import emit_with_places, file_name
+    from transkern.targets.cpu.module import emit_with_timers, file_name
 
     begun = _Common(options)
     program = _translated(function, arg_types, target, options, looks, key)
-    (text, places), name = emit_with_places(program), file_name(program)
+    (text, places, timers), name = emit_with_timers(program), file_name(program)
     folder = cache.usable()
     refused = None if folder is None else folder / "refused"
     flags = (*compiler.FASTMATH[: options.fastmath], *compiler.TRAPPING[: program.warns])
@@ -118,12 +132,13 @@ def _compile(
     path = None
     survey, looked_at = _surveyed(function, arg_types, looks, key)
     if survey is not None and looked_at is not None:
-        own = {"module": name, "places": tracebacks.spans_as_json(places)}
+        own = {"module": name, "places": tracebacks.spans_as_json(places), "timers": timers}
         path = cache.write(key, _entry(program, target, survey, looked_at) | own, built)
         cache.remember_toolchain(compiler.chosen(), compiler.identity())
     module = cc.load(built, name, path)
     made = building.specialisation(program, arg_types, target, getattr(module, program.name))
     made.why = module.why
+    made.profile = _profile(module, function, arg_types, timers)
     made.conditions = None if survey is None else survey.conditions
     _connect(module, tracebacks.Places(function, places, _arguments(program)))
     return made

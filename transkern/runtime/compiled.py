@@ -21,6 +21,7 @@ from transkern.runtime.boundary import callers_depth, internal_error, own_errors
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.device_calls import DeviceCalls
 from transkern.runtime.parameters import Parameters, plain_function
+from transkern.runtime.profiling import Profile, Run
 from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
 from transkern.runtime.watching import Conditions, unchanged
 from transkern.targets.cpu.threads import checked
@@ -45,7 +46,7 @@ class Compiled:
     def __init__(
         self, function: Callable[..., Any], /, *, target: str = "auto", types: str | None = None,
         fallback: str | None = None, allow_float32: bool = False, verify: bool = False, boundscheck: bool = True,
-        fastmath: bool = False, warnings: str | None = None, threads: int | None = None,
+        fastmath: bool = False, warnings: str | None = None, threads: int | None = None, profile: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -53,11 +54,14 @@ class Compiled:
             raise ValueError(f'fallback must be None or "numpy", not {fallback!r}')
         if warnings not in (None, "numpy") or (warnings is not None and target not in ("cpu", "auto")):
             raise ValueError(f'warnings must be None, or "numpy" with target="cpu", not {warnings!r} with {target!r}')
+        if profile and target not in ("cpu", "auto"):
+            raise ValueError(f'what calls take is measured with target="cpu", not {target!r}')
+        profile = profile or (Run.active is not None and target in ("cpu", "auto"))
         functools.update_wrapper(self, function)
         self.function = plain_function(function)
-        self.target, self.types, self.fallback = target if warnings is None else "cpu", types, fallback
+        self.target, self.types, self.fallback = "cpu" if warnings or profile else target, types, fallback
         most = 0 if threads is None else checked(threads)
-        self.options = Options(allow_float32, boundscheck, fastmath, warnings, most)
+        self.options = Options(allow_float32, boundscheck, fastmath, warnings, most, profile)
         self.verify = verify
         self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
@@ -523,6 +527,8 @@ class Compiled:
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{made.target}: ({', '.join(map(str, made.types))})")
+        if made.profile is not None and Run.active is not None:
+            Run.active.sources.append(made.profile)
 
     def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
         """Once: which arguments make code anew at each call."""
@@ -560,7 +566,7 @@ class Compiled:
         made = Compiled(
             function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
             boundscheck=self.options.boundscheck, fastmath=self.options.fastmath, warnings=self.options.warnings,
-            threads=self.options.threads or None,
+            threads=self.options.threads or None, profile=self.options.profile,
         )  # fmt: skip
         made._whole, made._is_brief = self._whole, brief
         return made
@@ -703,7 +709,22 @@ class Compiled:
         """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
         from transkern.runtime.building import explain
 
-        return explain(self.function, self._types(types))
+        told = explain(self.function, self._types(types))
+        measured = self.profile() if self.options.profile and types is None and self._last is not None else None
+        return f"{told}\n{measured}" if measured is not None and measured.calls else told
+
+    @public
+    def profile(self) -> Profile:
+        """What the calls with arguments of the last call's types have taken, in seconds: for each kernel and library
+        step, and the loops that follow each other in a kernel, with the lines that they are made of.
+
+        Of a function that was compiled with ``profile=True``; it goes on counting.
+        """
+        found = self._latest().profile
+        if found is None:
+            name = self.function.__name__
+            raise ValueError(f"the calls of `{name}` are not measured: compile it with transkern.compile(profile=True)")
+        return found()
 
 
 _MANY = 16

@@ -10,6 +10,7 @@ from typing import Any
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
 from transkern.runtime import structures
+from transkern.runtime.profiling import Profile
 from transkern.runtime.watching import Conditions
 
 
@@ -29,6 +30,7 @@ class Specialisation:
     changes: tuple[structures.Change, ...] = ()
     conditions: Conditions | None = None  # under which all that it was compiled with is still the same
     is_part: bool = False  # of a function that goes on behind it
+    profile: Callable[[], Profile] | None = None  # what its calls have taken, where they are measured
 
 
 @dataclass(slots=True)
