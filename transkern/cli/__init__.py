@@ -107,14 +107,16 @@ def emit(
 @click.option("--svg", type=_OUT, help="The same, as a picture in this file.")
 @click.option("--html", type=_OUT, help="A page in this file: source beside generated code, line by line.")
 @click.option("--target", "-t", type=click.Choice(["cpu", "cuda"]), default="cpu", help="The code on the page.")
+@click.option("--profile", metavar="FILE", type=_FILE, help="Tell the times of a run: transkern run --profile FILE.")
 def explain(
-    file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None, target: str
-) -> None:
+    file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None, target: str,
+    profile: Path | None,
+) -> None:  # fmt: skip
     """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
     from transkern.runtime import emitting
 
     if html is not None:
-        html.write_text(emitting.html_page(file, function, types, target), encoding="utf-8")
+        html.write_text(emitting.html_page(file, function, types, target, profile), encoding="utf-8")
         click.echo(str(html))
         return
 
@@ -127,7 +129,7 @@ def explain(
     if as_dot:
         click.echo(emitting.dot_text(file, function, types), nl=False)
         return
-    click.echo(emitting.explain_text(file, function, types).rstrip("\n"))
+    click.echo(emitting.explain_text(file, function, types, profile).rstrip("\n"))
 
 
 @cli.command()
@@ -215,12 +217,13 @@ def show_page(page: str | None) -> None:
 @click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
 @click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
 @click.option("--record", metavar="FILE", type=_OUT, help="Write the types of first calls, for check --recorded.")
+@click.option("--profile", metavar="FILE", type=_OUT, help="Write what compiled code has taken, for explain.")
 @click.option("--eager", is_flag=True, help="Compile what can be compiled at its first call, whether it pays or not.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run_script(
-    module: bool, target: str, include: tuple[str, ...], report: bool, record: Path | None, eager: bool, script: str,
-    arguments: tuple[str, ...],
+    module: bool, target: str, include: tuple[str, ...], report: bool, record: Path | None, profile: Path | None,
+    eager: bool, script: str, arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run SCRIPT as python does; functions of it that gain by it are compiled when they are called.
 
@@ -228,7 +231,7 @@ def run_script(
     """
     from transkern.dropin import running
 
-    _then.append(running.prepared(script, arguments, module, target, include, report, eager, record))
+    _then.append(running.prepared(script, arguments, module, target, include, report, eager, record, profile))
 
 
 @cli.command()

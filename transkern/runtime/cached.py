@@ -76,7 +76,7 @@ def _from_disk(
         raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]))
     if target == "cpu":
         try:
-            module = cc.load(stored.built, entry["module"], stored.path)
+            module = cc.load(stored.built, entry["module"], None if entry["timers"] else stored.path)
         except ImportError:  # what it needs of the machine has gone: another compilation may do without
             return None
         _connect(module, tracebacks.Places(function, tracebacks.spans_from_json(entry["places"]), entry["arguments"]))
@@ -96,7 +96,8 @@ def _from_disk(
 def _profile(
     module: ModuleType, function: Callable[..., Any], arg_types: tuple[Any, ...], timers: Sequence[Timed]
 ) -> Callable[[], Profile] | None:
-    """What tells the times that a module has measured."""
+    """What tells the times that a module has measured. (One from memory: that of a file is there once, with its timers,
+    for all that load it.)"""
     if not timers:
         return None
     types_of = ", ".join(map(str, arg_types))
@@ -135,7 +136,7 @@ def _compile(
         own = {"module": name, "places": tracebacks.spans_as_json(places), "timers": timers}
         path = cache.write(key, _entry(program, target, survey, looked_at) | own, built)
         cache.remember_toolchain(compiler.chosen(), compiler.identity())
-    module = cc.load(built, name, path)
+    module = cc.load(built, name, None if timers else path)
     made = building.specialisation(program, arg_types, target, getattr(module, program.name))
     made.why = module.why
     made.profile = _profile(module, function, arg_types, timers)

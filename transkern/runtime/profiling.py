@@ -110,7 +110,7 @@ class Profile:
         return found
 
     def marks(self) -> dict[int, list[tuple[str, str, str]]]:
-        """What stands beside lines: times, shares of the call, and the lines that they are of, at the first of these."""
+        """What stands beside lines: times, shares of the call's, and the lines that took them, at the first one."""
         made: dict[int, list[tuple[str, str, str]]] = {}
         for lines, seconds in sorted(self.groups().items(), key=lambda item: (item[0][0], len(item[0]))):
             mark = in_seconds(seconds), _share(seconds, self.seconds), ranges(lines)
@@ -192,6 +192,25 @@ def read(path: Path) -> list[Profile]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         problem = f"{path}: not a profile"
         raise CompileError(refusals.UNREADABLE, problem, "make one with transkern run --profile") from None
+
+
+def of_function(path: Path, file: Path, name: str | None) -> list[Profile]:
+    """The profiles in the file at `path` that are of a function of a `file`, of the only one that is there where it has
+    no name; the slowest first.
+
+    Raises CompileError where there is none, or the file has another text now.
+    """
+    own = [one for one in read(path) if one.file == os.path.realpath(file) and name in (None, one.name)]
+    names = sorted({one.name for one in own})
+    if len(names) != 1:
+        known = ", ".join(names) or "none"
+        problem = f"{path}: which function? Of {file} it has: {known}"
+        raise CompileError(refusals.WHICH_FUNCTION, problem, "choose one with --function NAME")
+    linecache.checkcache(str(file))
+    if digest_of("".join(linecache.getlines(str(file)))) != own[0].text:
+        problem = f"{path}: {file} has another text now than when it was measured"
+        raise CompileError(refusals.UNREADABLE, problem, "make it anew: transkern run --profile")
+    return own
 
 
 def _from_json(one: Mapping[str, Any]) -> Profile:
