@@ -100,7 +100,7 @@ def emit(
 
 
 @cli.command()
-@click.argument("file", type=_FILE)
+@click.argument("source", metavar="FILE|MODULE:FUNCTION")
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
 @click.option("--types", metavar="TYPES", help=_TYPES)
 @click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
@@ -109,12 +109,18 @@ def emit(
 @click.option("--target", "-t", type=click.Choice(["cpu", "cuda"]), default="cpu", help="The code on the page.")
 @click.option("--profile", metavar="FILE", type=_FILE, help="Tell the times of a run: transkern run --profile FILE.")
 def explain(
-    file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None, target: str,
-    profile: Path | None,
+    source: str, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None,
+    target: str, profile: Path | None,
 ) -> None:  # fmt: skip
-    """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
+    """Say what becomes of a function: its kernels, what was fused, what runs in order, and why.
+
+    The function is one of FILE, FILE:FUNCTION, or MODULE:FUNCTION, as `import` finds it; all is read, and nothing run
+    or imported.
+    """
+    from transkern.cli.objects import file_and_function
     from transkern.runtime import emitting
 
+    file, function = file_and_function(source, function)
     if html is not None:
         html.write_text(emitting.html_page(file, function, types, target, profile), encoding="utf-8")
         click.echo(str(html))
