@@ -11,7 +11,7 @@ import click
 
 from transkern.dropin import remembered, scripts
 from transkern.dropin.recording import Recording
-from transkern.runtime import profiling
+from transkern.runtime.measuring import Run
 
 
 def prepared(
@@ -29,7 +29,7 @@ def prepared(
         process, folder = os.getpid(), Path.cwd()  # the script may go elsewhere
         if record is not None:
             watch.recording = Recording()
-        measuring = None if profile is None else profiling.Run()
+        measuring = None if profile is None else Run()
         if include:
             sys.meta_path.insert(0, scripts.Included(include, watch))
         make = scripts.prepared_module if is_module else scripts.prepared
@@ -45,6 +45,8 @@ def prepared(
                 if record is not None and watch.recording is not None:
                     watch.recording.write(folder / record)
                 if profile is not None and measuring is not None:
+                    from transkern.runtime import profiling
+
                     found = measuring.profiles()
                     (folder / profile).write_text(profiling.written(found), encoding="utf-8")
                     text = "\n".join(map(str, found)) or "no compiled code has run on the CPU"

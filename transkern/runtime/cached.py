@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
 from transkern.frontend.observed import Looks
 from transkern.options import Options
-from transkern.runtime import ahead, building, cache, fingerprints, floating, printed, surveys, tracebacks
-from transkern.runtime.plain_data import NotPlain
-from transkern.runtime.profiling import Profile, measured
+from transkern.runtime import building, cache, fingerprints, floating, surveys, tracebacks
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import compiler
-from transkern.targets.cpu.timers import Timed
+
+if TYPE_CHECKING:
+    from transkern.runtime.profiling import Profile
 
 
 def build(
@@ -44,8 +44,16 @@ def build(
             found = _from_disk(key, function, arg_types, target)
             if found is None:
                 found = make(function, arg_types, target, options, looks, key)
-                ahead.remember(function, arg_types)
+                _remember(function, arg_types)
     return found
+
+
+def _remember(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> None:
+    """For which types a function has been compiled, for `transkern.warm` in later runs."""
+    from transkern.runtime import ahead  # here, as others are below: code from the disk cache needs none of it
+
+    if isinstance(function, types.FunctionType):
+        ahead.remember(function, arg_types)
 
 
 def _key(function: types.FunctionType, arg_types: tuple[Any, ...], target: str, options: Options) -> str:
@@ -81,8 +89,10 @@ def _from_disk(
             return None
         _connect(module, tracebacks.Places(function, tracebacks.spans_from_json(entry["places"]), entry["arguments"]))
         call, why = getattr(module, entry["name"]), module.why
-        profile = _profile(module, function, arg_types, [Timed(*one) for one in entry["timers"]])
+        profile = _profile(module, function, arg_types, entry["timers"])
     else:
+        from transkern.runtime import printed
+
         profile = None
         call, why = printed.loaded(printed.from_json(entry["printed"], target), target, function, entry["arguments"])
     return Specialisation(
@@ -94,14 +104,19 @@ def _from_disk(
 
 
 def _profile(
-    module: ModuleType, function: Callable[..., Any], arg_types: tuple[Any, ...], timers: Sequence[Timed]
+    module: ModuleType, function: Callable[..., Any], arg_types: tuple[Any, ...], timers: Sequence[Any]
 ) -> Callable[[], Profile] | None:
     """What tells the times that a module has measured. (One from memory: that of a file is there once, with its timers,
     for all that load it.)"""
     if not timers:
         return None
-    types_of = ", ".join(map(str, arg_types))
-    return lambda: measured(function, types_of, timers, module.times())
+
+    def told() -> Profile:
+        from transkern.runtime.profiling import measured
+
+        return measured(function, ", ".join(map(str, arg_types)), timers, module.times())
+
+    return told
 
 
 def _kept(error: CompileError) -> list[Any]:
@@ -149,11 +164,13 @@ def _print(
     function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks, key: str
 ) -> Specialisation:
     """The texts of a function for a device, kept in the same way, and loaded."""
+    from transkern.runtime import printed
+
     program = _translated(function, arg_types, target, options, looks, key)
     texts = printed.texts_of(program, target, options)
     survey, looked_at = _surveyed(function, arg_types, looks, key)
     if survey is not None and looked_at is not None:
-        with suppress(NotPlain):  # a result has something of the user's in it that only its own process has
+        with suppress(printed.NotPlain):  # a result has something of the user's in it that only its own process has
             cache.write(key, _entry(program, target, survey, looked_at) | {"printed": printed.as_json(texts)})
     call, why = printed.loaded(texts, target, function, _arguments(program))
     made = building.specialisation(program, arg_types, target, call)
@@ -173,8 +190,7 @@ def _translated(
         if looked_at is not None:
             entry = {"target": target, "demand": need.demand, "problem": _kept(need.problem), "looked_at": looked_at}
             cache.write(key, entry)
-            if isinstance(function, types.FunctionType):
-                ahead.remember(function, arg_types)
+            _remember(function, arg_types)
         raise
 
 

@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, TranskernError, TypesNeeded
@@ -20,12 +20,15 @@ from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.device_calls import DeviceCalls
+from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function
-from transkern.runtime.profiling import Profile, Run
 from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
 from transkern.runtime.watching import Conditions, unchanged
 from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
+
+if TYPE_CHECKING:
+    from transkern.runtime.profiling import Profile
 
 __tracebackhide__ = True  # pytest: what a user looks for is in the frames around
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from transkern.options import Options
 from transkern.runtime import tracebacks
-from transkern.runtime.plain_data import as_plain, from_plain
+from transkern.runtime.plain_data import NotPlain, as_plain, from_plain
+
+__all__ = ["NotPlain", "as_json", "from_json", "loaded", "texts_of"]
 
 if TYPE_CHECKING:
     from transkern.targets.cuda.load import Printed as CudaTexts

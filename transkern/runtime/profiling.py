@@ -160,12 +160,12 @@ def in_seconds(value: float) -> str:
 # ---- where they come from --------------------------------------------------------------------------------------------
 
 
-def measured(function: Callable[..., Any], types: str, timers: Sequence[Timed], data: bytes) -> Profile:
-    """What a module's timers show: calls and nanoseconds of each, as 64 bits."""
+def measured(function: Callable[..., Any], types: str, timers: Sequence[Sequence[Any]], data: bytes) -> Profile:
+    """What a module's timers (`Timed`, also as JSON has them) show: calls and nanoseconds of each, as 64 bits."""
     numbers = struct.unpack(f"={2 * len(timers)}q", data)
     regions = tuple(
         Region(t.kind, t.name, tuple(t.lines), tuple(t.elsewhere), t.within, calls, time * 1e-9)
-        for t, calls, time in zip(timers, numbers[::2], numbers[1::2], strict=True)
+        for t, calls, time in zip((Timed(*one) for one in timers), numbers[::2], numbers[1::2], strict=True)
     )
     file = inspect.getsourcefile(function) or function.__code__.co_filename
     text = "".join(linecache.getlines(file, getattr(function, "__globals__", None)))
@@ -221,21 +221,3 @@ def _from_json(one: Mapping[str, Any]) -> Profile:
     if not regions or regions[0].kind != "call":
         raise ValueError
     return Profile(**{**one, "regions": regions})
-
-
-# ---- all functions of a run ------------------------------------------------------------------------------------------
-
-
-class Run:
-    """While one is `active`, functions that are compiled for the CPU have timers; each specialisation is noted."""
-
-    active: Run | None = None
-
-    def __init__(self) -> None:
-        self.sources: list[Callable[[], Profile]] = []
-        Run.active = self
-
-    def profiles(self) -> list[Profile]:
-        """Those of all that has been called, the slowest first."""
-        found = [one for source in self.sources if (one := source()).calls]
-        return sorted(found, key=lambda one: -one.seconds)

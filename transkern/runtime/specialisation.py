@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
 from transkern.runtime import structures
-from transkern.runtime.profiling import Profile
 from transkern.runtime.watching import Conditions
+
+if TYPE_CHECKING:
+    from transkern.runtime.profiling import Profile
 
 
 @dataclass(slots=True)
