@@ -32,6 +32,7 @@ from transkern.runtime import ahead, bound, building, cache
 from transkern.runtime.contents import contents, verified
 from transkern.runtime.plain_data import NotPlain, as_plain, from_plain
 from transkern.targets.cpu import build as cc
+from transkern.targets.cpu import compiler
 
 DEVICES = ("cuda", "pallas")
 
@@ -307,9 +308,11 @@ def test_verify_deletes_what_does_not_serve(folder: Path) -> None:
     assert not entry.exists() and not code.exists()
     assert run("cache", "verify").exit_code == 0
 
-    cache.write("none", {"looked_at": {}, "module": "m", "target": "cpu"}, b"no machine code")
+    here = {"looked_at": {}, "module": "m", "target": "cpu", "machine": compiler.machine()}
+    cache.write("none", here, b"no machine code")
+    cache.write("others", here | {"machine": "another"}, b"code that this machine does not load")
     cache.write("torn", {"looked_at": {}, "printed": {"text": "def f(:"}, "target": "cuda"})
-    cache.write("lost", {"looked_at": {}, "module": "m", "target": "cpu"}, b"gone")
+    cache.write("lost", here, b"gone")
     for path in folder.glob("functions/lost/*.so"):
         path.unlink()
     (folder / "runs").mkdir(mode=0o700)

@@ -148,7 +148,10 @@ def _compile(
     path = None
     survey, looked_at = _surveyed(function, arg_types, looks, key)
     if survey is not None and looked_at is not None:
-        own = {"module": name, "places": tracebacks.spans_as_json(places), "timers": timers}
+        own = {
+            "module": name, "places": tracebacks.spans_as_json(places), "timers": timers,
+            "machine": compiler.machine(),
+        }  # fmt: skip
         path = cache.write(key, _entry(program, target, survey, looked_at) | own, built)
         cache.remember_toolchain(compiler.chosen(), compiler.identity())
     module = cc.load(built, name, None if timers else path)

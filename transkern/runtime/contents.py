@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from transkern import private
 from transkern.runtime import bound, cache
 from transkern.targets.cpu import build as cc
+from transkern.targets.cpu import compiler
 
 
 @dataclass(slots=True)
@@ -140,13 +141,16 @@ def _check_texts(texts: dict[str, Any]) -> Iterator[str]:
 
 
 def _check_built(path: Path, entry: dict[str, Any]) -> Iterator[str]:
-    """A shared object is loaded, as a call would load it."""
+    """A shared object is loaded, as a call would load it; one for another machine, as of a home that several share, is
+    for that one to load."""
     try:
         data = private.read(path)
     except OSError as error:
         yield f"its code {path.name} cannot be read: {error.strerror or error}"
         return
     yield from _is_named(path, data)
+    if entry.get("machine") != compiler.machine():
+        return
     try:
         cc.load(data, entry["module"], path)
     except ImportError as error:
