@@ -378,6 +378,18 @@ def test_constants_that_are_stated_are_part_of_the_code(tmp_path: Path) -> None:
         def unknown(x):
             return x
 
+        @transkern.compile(target="cpu", types="(float64[n])")
+        def defaulted(x, k=2):
+            return x * k
+
+        @transkern.compile(target="cpu", types="(float64[n])")
+        def short(x, y):
+            return x * y
+
+        @transkern.compile(target="cpu", types="(float64[n])")
+        def many(*arrays):
+            return arrays[0] * 2
+
         class Box:
             @transkern.compile(target="cpu", types="(float64[n,n])")
             def refused(x):
@@ -386,11 +398,14 @@ def test_constants_that_are_stated_are_part_of_the_code(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = {one.name: one for one in ahead.warm([*ahead.compiled_in(vars(made), "stating")])}
-    assert found.keys() == {"summed", "open_", "pairs", "Box.refused"}
-    assert not found["summed"].problem
+    assert found.keys() == {"summed", "open_", "pairs", "Box.refused", "defaulted", "short", "many"}
+    assert not found["summed"].problem and not found["defaulted"].problem
+    assert found["short"].problem == "`short` has 2 parameters, and the types of 1 are stated"
+    assert "any number of arguments" in found["many"].problem
     assert found["open_"].problem == "`axis` is part of the code, and its value is not stated"
     assert "only a call tells" in found["pairs"].problem
     assert found["Box.refused"].problem
+    assert made.defaulted(np.ones(3)).sum() == 6 and made.defaulted.cache_info().compiled == 1
     count = made.summed.cache_info().compiled
     np.testing.assert_array_equal(made.summed(np.ones((4, 5)), 1), np.full(4, 5.0))
     assert made.summed.cache_info().compiled == count

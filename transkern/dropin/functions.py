@@ -251,8 +251,7 @@ class Watched:
 
     def kernels(self) -> int | None:
         """How many kernels a call of compiled code launches; None where there is none."""
-        is_compiled = self.state is COMPILED and self._attempt is not None
-        return self._attempt.kernels if is_compiled and self._attempt is not None else None
+        return self._attempt.kernels if self.state is COMPILED and self._attempt is not None else None
 
     def restore(self) -> None:
         """The function has the code that the user wrote."""

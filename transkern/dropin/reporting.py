@@ -47,7 +47,7 @@ def outcome(one: Watched) -> str:
     if one.state is PYTHON:
         return f"Python: {_in_short(one)}"
     if one.declined:
-        return "Python: compiled code raised, and Python ran the call"
+        return "Python: compiled code raised, or left the call to Python"
     if one.record.in_python().seconds >= COST:
         return "Python: nobody knew yet how long it takes; the next run does"
     return "Python: took too little time to be worth compiling"

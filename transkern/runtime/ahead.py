@@ -60,7 +60,7 @@ class Warmed:
 def remember(function: types.FunctionType, arg_types: Types) -> None:
     """That a function has been compiled for such types; of those that other processes cannot name (classes, functions)
     nothing is kept, nor of a lambda, which has no name itself."""
-    if "<lambda>" in function.__qualname__:
+    if "<lambda>" in function.__qualname__ or len(arg_types) != _count(function):
         return
     key = _key(function)
     with suppress(NotPlain):
@@ -76,7 +76,12 @@ def remembered(function: types.FunctionType) -> list[Types]:
     for told in cache.recalled_types(_key(function)):
         with suppress(KeyError, ValueError, TypeError):  # of another version
             found.append(tuple(map(from_plain, told)))
-    return [one for one in found if len(one) == function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+    return [one for one in found if len(one) == _count(function)]
+
+
+def _count(function: types.FunctionType) -> int:
+    """The parameters of a function, but for those that take any number of arguments."""
+    return function.__code__.co_argcount + function.__code__.co_kwonlyargcount
 
 
 def _key(function: types.FunctionType) -> str:
@@ -130,13 +135,11 @@ Job = Callable[[], Warmed]
 def jobs(compiled: Compiled, given: Sequence[Types] = ()) -> list[Job]:
     """What is to be done to have code of a function for `given` types, or for those that are known."""
     target = compiled.resolved_target()
-    made: list[Job] = [_stated(compiled, each, target) for each in given]
-    if not made and isinstance(compiled.function, types.FunctionType):
-        made = [_known(compiled, each, target) for each in remembered(compiled.function)]
-    if not made:
-        with suppress(TranskernError):  # nobody states its types: there is nothing to do
-            made = [_stated(compiled, compiled.stated_types(), target)]
-    return made
+    if given:
+        return [_stated(compiled, each, target) for each in given]
+    if isinstance(compiled.function, types.FunctionType) and (known := remembered(compiled.function)):
+        return [_known(compiled, each, target) for each in known]
+    return [_stated(compiled, None, target)] if compiled.states_types() else []
 
 
 def _known(compiled: Compiled, kinds: Types, target: str) -> Job:
@@ -153,13 +156,13 @@ def _known(compiled: Compiled, kinds: Types, target: str) -> Job:
     return job
 
 
-def _stated(compiled: Compiled, kinds: Types, target: str) -> Job:
-    if target != "cpu":  # as for a call: elements are copied to a device
-        kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
-
+def _stated(compiled: Compiled, given: Types | None, target: str) -> Job:
     def job() -> Warmed:
-        started, demands = time.perf_counter(), set[str]()
+        started, demands, kinds = time.perf_counter(), set[str](), given or ()
         try:
+            kinds = compiled.stated_types(given)
+            if target != "cpu":  # as for a call: elements are copied to a device
+                kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
             for _ in range(_CONSTANTS):
                 called = as_called(compiled.parameters, kinds, demands)
                 try:

@@ -607,12 +607,32 @@ class Compiled:
         """Where calls with NumPy's arrays run."""
         return self._resolve_target(None)
 
-    def stated_types(self) -> tuple[Any, ...]:
-        """The types that the decorator states (``types=``), or annotations do; TypesNeeded where neither does."""
+    def states_types(self) -> bool:
+        """Whether the decorator or an annotation states a type."""
+        from transkern.frontend.annotations import types_from_annotations
+        from transkern.frontend.source import live_function
+
+        try:
+            return self.types is not None or types_from_annotations(live_function(self.function)) is not None
+        except TypesNeeded:
+            return True  # one that is none
+        except TranskernError:
+            return False  # nobody can read its text
+
+    def stated_types(self, given: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+        """The types of all parameters: those `given`, or that the decorator states (``types=``), or annotations do,
+        with those of defaults for the last ones. TypesNeeded where nothing states one."""
         from transkern.frontend.annotations import with_defaults
         from transkern.frontend.source import live_function
 
-        return with_defaults(live_function(self.function), self._types(self.types, called=False))
+        known = self._types(self.types, called=False) if given is None else given
+        found = with_defaults(live_function(self.function), known)
+        if self._variadic:
+            raise TypesNeeded(f"`{self.function.__name__}` takes any number of arguments: only a call tells them")
+        if len(found) != len(self._names):
+            many = f"{len(self._names)} parameters, and the types of {len(found)} are stated"
+            raise TypesNeeded(f"`{self.function.__name__}` has {many}")
+        return found
 
     def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
         """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
