@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import re
 import subprocess
 import sys
@@ -181,6 +182,21 @@ def test_the_cache_keeps_both_kinds_and_what_is_measured() -> None:
                 with pytest.raises(ValueError, match="the calls of `kept` are not measured"):
                     compiled.profile()
     assert compiled.cache_info().from_disk == 1
+
+
+def test_lines_are_those_of_the_file_as_it_is_now(tmp_path: Path) -> None:
+    """Code is found in the cache wherever its function stands; what is measured names the lines."""
+    require("cc")
+    path = tmp_path / "moving.py"
+    for above in ("", "# a line\n\n\n"):
+        path.write_text(above + "def moves(x):\n    y = x * 2\n    return y[::-1] + y\n")
+        linecache.checkcache(str(path))
+        space: dict[str, Any] = {"__name__": "moving"}
+        exec(compile(path.read_text(), str(path), "exec"), space)
+        compiled = transkern.compile(space["moves"], profile=True)
+        compiled(np.arange(9.0))
+        down = above.count("\n")
+        assert [r.lines for r in compiled.profile().regions if r.kind == "kernel"] == [(3 + down,)]
 
 
 def test_only_the_cpu_is_measured() -> None:

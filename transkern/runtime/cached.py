@@ -8,6 +8,7 @@ which it may raise; on the others the texts that are loaded (`Printed`, of `targ
 from __future__ import annotations
 
 import ast
+import linecache
 import threading
 import types
 from collections.abc import Callable, Sequence
@@ -61,7 +62,13 @@ def _key(function: types.FunctionType, arg_types: tuple[Any, ...], target: str, 
     return fingerprints.digest(
         fingerprints.of_code(function.__code__), described, f"{target} {options}",
         *(_toolchain() if target == "cpu" else ()), cache.compiler_version(), np.__version__,
+        *([_text_around(function)] if options.profile else ()),
     )  # fmt: skip
+
+
+def _text_around(function: types.FunctionType) -> str:
+    """The text of a function's file, whose lines a profile names: other code is for wherever the function stands."""
+    return "".join(linecache.getlines(function.__code__.co_filename, function.__globals__))
 
 
 def _toolchain() -> tuple[str, str, str]:
