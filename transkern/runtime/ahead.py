@@ -14,11 +14,11 @@ import hashlib
 import os
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.frontend.types import ArgType, ArrayType, ConstantType, ScalarType, types_of
@@ -129,79 +129,74 @@ def _has_short_rows(kind: ArrayType) -> bool:
 
 # ---- compiling -------------------------------------------------------------------------------------------------------
 
-Job = Callable[[], Warmed]
+class Task(NamedTuple):
+    """A function and the types that it is to be compiled for: those that a call has (`called`), or such as somebody
+    states; None: those that it states itself."""
+
+    name: str
+    types: Types | None
+    called: bool = False
 
 
-def jobs(compiled: Compiled, given: Sequence[Types] = ()) -> list[Job]:
+def tasks(compiled: Compiled, given: Sequence[Types] = ()) -> list[Task]:
     """What is to be done to have code of a function for `given` types, or for those that are known."""
-    target = compiled.resolved_target()
-    if given:
-        return [_stated(compiled, each, target) for each in given]
-    if isinstance(compiled.function, types.FunctionType) and (known := remembered(compiled.function)):
-        return [_known(compiled, each, target) for each in known]
-    return [_stated(compiled, None, target)] if compiled.states_types() else []
-
-
-def _known(compiled: Compiled, kinds: Types, target: str) -> Job:
-    def job() -> Warmed:
-        started = time.perf_counter()
-        try:
-            found = compiled.prepare(kinds, target)
-        except NeedsConstant:  # a call asks for more then, and those types are remembered too
-            return _warmed(compiled, kinds, target, started, from_cache=True)
-        except TranskernError as error:
-            return _warmed(compiled, kinds, target, started, problem=_line(error))
-        return _warmed(compiled, kinds, target, started, from_cache=found.from_cache)
-
-    return job
-
-
-def _stated(compiled: Compiled, given: Types | None, target: str) -> Job:
-    def job() -> Warmed:
-        started, demands, kinds = time.perf_counter(), set[str](), given or ()
-        try:
-            kinds = compiled.stated_types(given)
-            if target != "cpu":  # as for a call: elements are copied to a device
-                kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
-            for _ in range(_CONSTANTS):
-                called = as_called(compiled.parameters, kinds, demands)
-                try:
-                    found = compiled.prepare(called, target)
-                except NeedsConstant as need:
-                    if as_called(compiled.parameters, kinds, demands | {need.demand}) == called:
-                        return _warmed(compiled, kinds, target, started, problem=_asked(need))
-                    demands.add(need.demand)
-                else:
-                    return _warmed(compiled, kinds, target, started, from_cache=found.from_cache)
-        except TranskernError as error:
-            return _warmed(compiled, kinds, target, started, problem=_line(error))
-        return _warmed(compiled, kinds, target, started, problem="its translation asks for ever more constants")
-
-    return job
-
-
-def _asked(need: NeedsConstant) -> str:
-    return f"`{need.demand}` is part of the code, and its value is not stated"
-
-
-def _warmed(compiled: Compiled, kinds: Types, target: str, started: float, **more: Any) -> Warmed:
-    told = f"({', '.join(map(str, kinds))})"
     name = compiled.function.__qualname__
-    return Warmed(name, told, target, seconds=time.perf_counter() - started, **more)
+    if given:
+        return [Task(name, each) for each in given]
+    if isinstance(compiled.function, types.FunctionType) and (known := remembered(compiled.function)):
+        return [Task(name, each, called=True) for each in known]
+    return [Task(name, None)] if compiled.states_types() else []
 
 
-def _line(error: TranskernError) -> str:
-    return error.problem if isinstance(error, CompileError) else str(error).partition("\n")[0]
+def done(compiled: Compiled, task: Task) -> Warmed:
+    """Does it; what became of it."""
+    started, target, kinds = time.perf_counter(), compiled.resolved_target(), task.types or ()
+    problem, from_cache = "", False
+    try:
+        if task.called:
+            from_cache = _has_code(compiled, kinds, target)
+        else:
+            kinds = compiled.stated_types(task.types)
+            problem, from_cache = _for_stated(compiled, kinds, target)
+    except TranskernError as error:
+        problem = error.problem if isinstance(error, CompileError) else str(error).partition("\n")[0]
+    told = f"({', '.join(map(str, kinds))})"
+    return Warmed(task.name, told, target, from_cache, problem, time.perf_counter() - started)
+
+
+def _has_code(compiled: Compiled, kinds: Types, target: str) -> bool:
+    """Compiles a function for the types of a call; whether its code was on disk. (Where a constant is asked for, that
+    is what is kept: a call asks for more then, and those types are remembered too.)"""
+    try:
+        return compiled.prepare(kinds, target).from_cache
+    except NeedsConstant:
+        return True
+
+
+def _for_stated(compiled: Compiled, kinds: Types, target: str) -> tuple[str, bool]:
+    """Compiles a function for types that are stated; why it has no code, and whether that was on disk."""
+    demands = set[str]()
+    if target != "cpu":  # as for a call: elements are copied to a device
+        kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
+    for _ in range(_CONSTANTS):
+        called = as_called(compiled.parameters, kinds, demands)
+        try:
+            return "", compiled.prepare(called, target).from_cache
+        except NeedsConstant as need:
+            if as_called(compiled.parameters, kinds, demands | {need.demand}) == called:
+                return f"`{need.demand}` is part of the code, and its value is not stated", False
+            demands.add(need.demand)
+    return "its translation asks for ever more constants", False
 
 
 def warm(functions: Iterable[Compiled]) -> list[Warmed]:
     """`transkern.warm`, of given functions."""
-    waiting = [job for one in functions for job in jobs(one)]
+    waiting = [(one, task) for one in functions for task in tasks(one)]
     count = min(len(waiting), 2 * (os.cpu_count() or 1))  # while one translates, the others wait for their compilers
     if count <= 1:
-        return [job() for job in waiting]
+        return [done(*each) for each in waiting]
     with ThreadPoolExecutor(count, "transkern-warm") as threads:
-        return list(threads.map(lambda job: job(), waiting))
+        return list(threads.map(lambda each: done(*each), waiting))
 
 
 def compiled_in(space: dict[str, Any], module: str) -> Iterator[Compiled]:

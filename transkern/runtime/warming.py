@@ -6,6 +6,7 @@ takes the next function when it has done with one, and what it has made is in th
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import multiprocessing
@@ -13,16 +14,17 @@ import os
 import sys
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
 from transkern import refusals
 from transkern.dropin.recording import read
-from transkern.errors import CompileError, TypesNeeded
+from transkern.errors import BuildError, CompileError, TypesNeeded
 from transkern.frontend.types import parse_signature
-from transkern.runtime.ahead import Job, Types, Warmed, compiled_in, jobs
+from transkern.runtime.ahead import Task, Types, Warmed, compiled_in, done, tasks
 from transkern.runtime.compiled import Compiled
 
 
@@ -41,49 +43,58 @@ def warmed(wanted: Wanted, processes: int, told: Callable[[int, int], None]) -> 
     """Compiles them in so many processes at most; what became of each, as they are done. `told` hears how many are, and
     of how many.
 
-    Raises CompileError or TypesNeeded where there is no such module, function or type; what the module raises itself.
+    Raises CompileError or TypesNeeded where there is no such module, function or type; BuildError where a process is
+    killed; what the module raises itself.
     """
-    here = _jobs(wanted)
-    count = len(here)
+    functions = _functions(wanted)
+    given = _given(wanted)
+    waiting = [task for name in sorted(functions) for task in tasks(functions[name], given.get(name, ()))]
+    count = len(waiting)
     told(0, count)
     if min(processes, count) <= 1:
-        for k, job in enumerate(here):
-            yield job()
+        for k, task in enumerate(waiting):
+            yield done(functions[task.name], task)
             told(k + 1, count)
         return
     context = multiprocessing.get_context("spawn")  # not a copy of this one, whose modules may have threads
-    with ProcessPoolExecutor(min(processes, count), context, _begin, (wanted, list(sys.path))) as pool:
-        waiting = [pool.submit(_run, k) for k in range(count)]
-        for k, done in enumerate(as_completed(waiting)):
-            yield done.result()
-            told(k + 1, count)
+    try:
+        with ProcessPoolExecutor(min(processes, count), context, _begin, (wanted, list(sys.path))) as pool:
+            for k, one in enumerate(as_completed([pool.submit(_do, task) for task in waiting])):
+                yield one.result()
+                told(k + 1, count)
+    except BrokenProcessPool:
+        raise BuildError("one of the processes that compile has ended; `--jobs 1` compiles in this one") from None
 
 
-_own: list[Job] = []  # of a process that `warmed` has started
+_own: dict[str, Compiled] = {}  # of a process that `warmed` has started
 
 
 def _begin(wanted: Wanted, path: list[str]) -> None:
     sys.path[:] = path
-    _own[:] = _jobs(wanted)
+    _own.update(_functions(wanted))
 
 
-def _run(number: int) -> Warmed:
-    return _own[number]()
+def _do(task: Task) -> Warmed:
+    return done(_own[task.name], task)
 
 
-def _jobs(wanted: Wanted) -> list[Job]:
-    """What there is to do, in the same order in each process."""
+def _functions(wanted: Wanted) -> dict[str, Compiled]:
+    """The functions that are meant, by name."""
     module = _imported(wanted.source)
+    known = {one.function.__qualname__: one for one in compiled_in(vars(module), module.__name__)}
+    return known | {name: _plain(module, name, wanted.target) for name in _given(wanted).keys() - known.keys()}
+
+
+def _given(wanted: Wanted) -> Mapping[str, Sequence[Types]]:
+    """The types that are given for some, of the module that has been imported."""
     given: dict[str, list[Types]] = defaultdict(list)
     for name, found in map(parse_signature, wanted.types):
         given[name].append(found)
-    if wanted.recorded is not None and (file := getattr(module, "__file__", None)):
+    file = getattr(_imported(wanted.source), "__file__", None)
+    if wanted.recorded is not None and file:
         for name, texts in read(wanted.recorded).get(os.path.realpath(file), {}).items():
             given[name].append(parse_signature(f"({', '.join(texts)})")[1])
-    known = {one.function.__qualname__: one for one in compiled_in(vars(module), module.__name__)}
-    for name in given.keys() - known.keys():
-        known[name] = _plain(module, name, wanted.target)
-    return [job for name in sorted(known) for job in jobs(known[name], given.get(name, ()))]
+    return given
 
 
 def _plain(module: types.ModuleType, name: str, target: str) -> Compiled:
@@ -96,6 +107,7 @@ def _plain(module: types.ModuleType, name: str, target: str) -> Compiled:
     return Compiled(found, target=target)
 
 
+@functools.cache
 def _imported(source: str) -> types.ModuleType:
     """A module by its name, or by its file as `import` would have it from the file's folder."""
     path = Path(source)
