@@ -76,14 +76,9 @@ def file_name(program: n.Program) -> str:
     return function_name(program.name, C)
 
 
-def emit_with_places(program: n.Program) -> tuple[Text, Sequence[Span]]:
-    """The C text of a program, and the places that it raises at, by the numbers that it tells."""
-    text, places, _ = emit_with_timers(program)
-    return text, places
-
-
 def emit_with_timers(program: n.Program) -> tuple[Text, Sequence[Span], Sequence[Timed]]:
-    """The same, and what the code measures, by number: of a program with a `profile`, else nothing."""
+    """The C text of a program, the places that it raises at, by the numbers that it tells, and what it measures, by
+    number: of a program with a `profile`, else nothing."""
     module = _Module(with_names(program, C))
     text = module.text()
     return text, module.places.spans, module.timers.regions if module.timers is not None else ()
