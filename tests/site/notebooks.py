@@ -22,7 +22,7 @@ from tests.site.pages import DOCS
 
 NOTEBOOKS = sorted(DOCS.rglob("*.ipynb"))
 
-_TIMES = re.compile(r"\d[\d.e-]* m?s\b|\d[\d.]*x\b|from the cache|#\d+")
+_TIMES = re.compile(r"\d[\d.e-]* [mun]?s\b|\d[\d.]*x\b|from the cache|#\d+")
 _SPACES = re.compile(r" +")
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 from transkern.dropin import rewriting
 from transkern.dropin.functions import Watched
-from transkern.dropin.reporting import in_seconds, outcome
+from transkern.dropin.reporting import outcome
 from transkern.dropin.sessions import Session, functions_of
 from transkern.parsing import parse
 from transkern.runtime import arrays, building, foreign  # noqa: F401 - the first call's time is not that of imports
 from transkern.runtime.choosing import TARGETS
+from transkern.runtime.profiling import in_seconds
 
 MAGIC = "transkern"
 
@@ -149,5 +150,5 @@ def _table(functions: Iterable[Watched], before: dict[Watched, _Spent], cost: fl
         )))  # fmt: skip
     if not rows:
         return Table("transkern: the cell has called no function that could be compiled", ())
-    head = f"transkern: {compiled} of {len(rows)} functions compiled, in {in_seconds(cost)}"
+    head = f"transkern: {compiled} of {len(rows)} functions compiled" + (f", in {in_seconds(cost)}" if cost else "")
     return Table(head, [row for _, row in sorted(rows, key=lambda each: -each[0])])

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from transkern.dropin.deciding import COST
 from transkern.dropin.functions import COMPILED, PYTHON, Watch, Watched
+from transkern.runtime.profiling import in_seconds
 
 
 def table(watch: Watch) -> None:
@@ -58,8 +59,3 @@ def _in_short(one: Watched) -> str:
     lines = [line.strip() for line in one.why.splitlines()]
     told = " ".join([*lines[:1], *(line for line in lines[1:] if line.startswith("help:"))])
     return told.replace(f"{one.site.file}:", "line ", 1) if told.startswith(f"{one.site.file}:") else told
-
-
-def in_seconds(value: float) -> str:
-    """A time with its unit."""
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.3g} ms"
