@@ -41,7 +41,7 @@ class Timers:
     program: n.Program
     regions: list[Timed] = field(default_factory=list)
     around: list[int] = field(default_factory=list)  # what the present statement is in, outermost first
-    _known: dict[int, int] = field(default_factory=dict)  # by the identity of a statement: some are printed twice
+    _known: dict[int, tuple[n.Stmt, int]] = field(default_factory=dict)  # by identity: some are printed twice
 
     def __post_init__(self) -> None:
         self.regions.append(Timed("call", self.program.name, (), (), -1))
@@ -57,11 +57,10 @@ class Timers:
 
     def number(self, kind: str, name: str, s: n.Stmt) -> int:
         """That of a statement's timer."""
-        known = self._known.get(id(s))
-        if known is None:
-            known = self._known[id(s)] = len(self.regions)
+        if id(s) not in self._known:
+            self._known[id(s)] = s, len(self.regions)
             self.regions.append(Timed(kind, name, *self._places(s), self.around[-1]))
-        return known
+        return self._known[id(s)][1]
 
     def _places(self, s: n.Stmt) -> tuple[tuple[int, ...], tuple[str, ...]]:
         spans: list[Span] = [x.span for x in walk((s,)) if x.span.line]
