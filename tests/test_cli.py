@@ -313,3 +313,37 @@ def test_docs_are_shown() -> None:
     assert run("docs", "language").stdout.startswith("# The language")
     assert run("docs", "docs/language.md").stdout == run("docs", "language").stdout
     assert run("docs", "other").exit_code == 2
+
+
+def test_explain_finds_functions_of_modules_and_imports_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "explained" / "inner"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").write_text("raise RuntimeError('it has been imported')\n")
+    (package / "kernels.py").write_text(
+        "import sys\n\nsys.exit('it has been run')\n\n\ndef f(x: 'float64[n]'):\n    return x + 1\n\n\n"
+        "def g(x: 'float64[n]'):\n    return x * 2\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for source in ("explained.inner.kernels:f", f"{package / 'kernels.py'}:f"):
+        told = run("explain", source)
+        assert told.exit_code == 0, told.output
+        assert told.stdout.startswith("f: 1 kernel, no temporaries\n  kernel f_result: line 7\n")
+    assert run("explain", "explained.inner.kernels", "--function", "g").stdout.startswith("g: 1 kernel")
+    assert "which function?" in run("explain", "explained.inner.kernels").stderr
+    assert not any(name.startswith("explained") for name in sys.modules)
+
+    monkeypatch.chdir(package)  # the current folder, and a path that is short
+    assert run("explain", "kernels:f").exit_code == 0
+    for source, words in (
+        ("explained.no.kernels:f", "as there is no 'explained.no'"), ("no_module:f", "no file or module 'no_module'"),
+        ("sys:exit", "no file or module 'sys'"), ("math:sin", "'math'"), ("no/such.py", "no file 'no/such.py'"),
+        ("numpy._core._multiarray_umath:add", "has no Python file"),
+    ):  # fmt: skip
+        wrong = run("explain", source)
+        assert wrong.exit_code == 2 and words in wrong.stderr, wrong.stderr
+    wrong = run("explain", "kernels:f", "--function", "g")
+    assert wrong.exit_code == 2 and "names the function 'f'" in wrong.stderr
+    assert "has no function `h`" in run("explain", "kernels:h").stderr

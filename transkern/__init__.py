@@ -29,12 +29,13 @@ from transkern.targets.cpu.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from transkern.dropin.sessions import Session
+    from transkern.runtime.ahead import Warmed
 
 __version__ = "0.1.0"
 __all__ = [
     "BuildError", "CompileError", "Compiled", "InternalError", "PerformanceWarning", "TargetUnavailable",
     "TranskernError", "TypesNeeded", "VerificationError", "compile", "disable", "enable", "get_num_threads", "install",
-    "session", "set_num_threads",
+    "session", "set_num_threads", "warm",
 ]  # fmt: skip
 
 
@@ -44,7 +45,7 @@ def compile(function: Callable[..., Any], /, **options: Any) -> Compiled: ...
 def compile(
     function: None = None, /, *, target: str = "auto", types: str | None = None, fallback: str | None = None,
     allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
-    warnings: str | None = None, threads: int | None = None,
+    warnings: str | None = None, threads: int | None = None, profile: bool = False,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...  # fmt: skip
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
@@ -59,6 +60,7 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     - `fastmath`: loops may add up in any order, and products are fused with sums.
     - `warnings`: with ``"numpy"`` (on the CPU) NumPy's RuntimeWarnings come as well, at the price of copies of the
       arguments and of a second run where there is something to warn of.
+    - `profile`: calls are measured, on the CPU: `Compiled.profile` tells what each kernel and line has taken.
     - `threads`: how many threads a kernel on the CPU may have at most (`set_num_threads`: all functions together).
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
@@ -79,6 +81,21 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
             return MethodType(Compiled(function.__func__, **options), function.__self__)
         case _:
             return Compiled(function, **options)
+
+
+def warm(*functions: Compiled) -> list[Warmed]:
+    """Compile functions before they are called, side by side; without any, all that the calling module defines.
+
+    For the types that earlier runs have compiled them for, else for those that ``types=`` or annotations state; code on
+    disk is loaded. Returns what became of each, by function and types (`Warmed`); nothing is raised for what cannot be
+    compiled, its call will do that.
+    """
+    from transkern.runtime import ahead
+
+    if not functions:
+        space = sys._getframe(1).f_globals
+        functions = tuple(ahead.compiled_in(space, space["__name__"]))
+    return ahead.warm(functions)
 
 
 def install(*modules: ModuleType, target: str = "auto", eager: bool = False) -> Session:
@@ -108,8 +125,9 @@ def _module_of(space: dict[str, Any]) -> ModuleType:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext transkern``: functions of each cell are compiled when they are called, where that pays."""
-    from transkern.dropin.sessions import Cells
+    """``%load_ext transkern``: functions of each cell are compiled when they are called, where that pays, and with
+    ``%%transkern`` above a cell in any case (docs/howto/notebook.md)."""
+    from transkern.dropin.cells import Cells
 
     shell.user_ns["transkern_session"] = (made := Cells(shell)).session
     _cells.append(made)

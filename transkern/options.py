@@ -11,7 +11,7 @@ class Options:
     and raise IndexError as in NumPy; without it an access outside an array is undefined behaviour. `fastmath`: sums and
     products of a loop may be added up in any order, and ``a * b + c`` rounded once; NaN and infinities stay.
     `warnings`: ``numpy`` for NumPy's warnings, from the flags of the floating-point unit. `threads`:
-    a kernel on the CPU has so many at most (0: as many as there are).
+    a kernel on the CPU has so many at most (0: as many as there are). `profile`: code for the CPU has timers.
     """
 
     allow_float32: bool = False
@@ -19,6 +19,7 @@ class Options:
     fastmath: bool = False
     warnings: str | None = None
     threads: int = 0
+    profile: bool = False
 
 
 DEFAULT = Options()

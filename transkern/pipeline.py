@@ -273,7 +273,7 @@ def with_options(program: Program, options: Options) -> Program:
         _check_can_run_again(program)
     return replace(
         program, fastmath=options.fastmath, narrow=options.allow_float32, warns=options.warnings is not None,
-        threads=options.threads,
+        threads=options.threads, profile=options.profile,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from tests.fuzz.simple_run import check as check_generated
 from tests.tools import example, require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function
-from transkern.targets.cuda.load import load
+from transkern.targets.cuda.load import load, printed
 
 require("c++")
 
@@ -47,7 +47,8 @@ def test_examples_on_special_values(name: str, dtype: str) -> None:
     rng = np.random.default_rng(3)
     special = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, 80.0, -120.0], dtype)
     tolerance = {"float32": 3e-6, "float64": 1e-14}[dtype]
-    compiled = load(example_program(name, FUSED[name].format(t=dtype).replace("[n, 4]", "[n, m]")), simulate=True)
+    program = example_program(name, FUSED[name].format(t=dtype).replace("[n, 4]", "[n, m]"))
+    compiled = load(printed(program), simulate=True)
     shapes: dict[str, list[list[tuple[int, ...]]]] = {
         "sigmoid": [[(n,)] * 3 for n in (0, 2, 7, 1003)],
         "softmax": [[s] for s in ((0, 5), (3, 2), (5, 33), (2, 1025))],

@@ -14,7 +14,7 @@ from tests.cuda.support import example_program, program_from, simulated
 from tests.tools import has, require
 from transkern.errors import TargetUnavailable
 from transkern.targets.cuda.emit import emit
-from transkern.targets.cuda.load import load
+from transkern.targets.cuda.load import load, printed
 from transkern.targets.cuda.simulator import device as cp
 
 require("c++")
@@ -66,7 +66,7 @@ def test_kinds_of_arguments_are_checked() -> None:
     with pytest.raises(OverflowError):
         call(x, 1.0, 2**63)
     with pytest.raises(TypeError, match="axis 1 of dets has size 6; this code is for 5"):
-        nms = load(example_program("nms_descending", "nms_descending(float32[n, 5], float)"), simulate=True)
+        nms = load(printed(example_program("nms_descending", "nms_descending(float32[n, 5], float)")), simulate=True)
         nms(np.zeros((3, 6), np.float32), 0.5)
 
 
@@ -83,7 +83,7 @@ def test_strided_arguments_stay_where_they_are() -> None:
     program = program_from(SOURCE, "shift(float32[n] strided, float)")
     text, launcher = emit(program)
     assert "x_stride0" in text and "strides[0] // x.itemsize" in launcher
-    call = load(program, simulate=True)
+    call = load(printed(program), simulate=True)
     base = np.arange(20, dtype=np.float32)
     wanted = base.copy()
     wanted[::-3] += 1.5
@@ -158,7 +158,7 @@ def test_device_arrays_come_in_and_out() -> None:
 
 def test_sizes_that_need_other_code() -> None:
     program = program_from("def f(x, y):\n    return x[1:-1] + y\n", "f(float32[n], float32[m])")
-    call = load(program, simulate=True)
+    call = load(printed(program), simulate=True)
     x = np.ones(3, np.float32)
     assert call(x, np.ones(4, np.float32)) is NotImplemented and call.why() == "sizes"  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="other code"):
@@ -169,7 +169,7 @@ def test_without_a_device_the_error_says_what_else_there_is() -> None:
     if has("device"):
         pytest.skip("there is a device")
     with pytest.raises(TargetUnavailable, match=r'TRANSKERN_CUDA_SIM=1.*target="cpu"'):
-        load(program_from(SOURCE, "grown(int)"), simulate=False)
+        load(printed(program_from(SOURCE, "grown(int)")), simulate=False)
 
 
 FAKE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.dropin.shells import Shell
 from tests.tools import require
 from transkern.dropin import deciding
-from transkern.dropin.sessions import Cells
+from transkern.dropin.cells import Cells
 
 TEXT = '''
 import functools
@@ -141,7 +142,7 @@ def test_time_decides(module: types.ModuleType, monkeypatch: pytest.MonkeyPatch)
         wanted = module.norms(x)
         for _ in range(60):
             assert np.array_equal(module.norms(x), wanted)
-        states = {f.site.name: f.state for f in session._watch.functions}
+        states = {f.site.name: f.state for f in session.watch.functions}
     assert states["norms"] == "compiled" and states["triangle"] == "undecided"
 
 
@@ -160,7 +161,7 @@ def test_what_was_found_out_is_kept_also_where_a_session_is_closed_twice(module:
     session.close()
     session.close()
     with transkern.session(module, target="cpu") as again:
-        (norms,) = (f for f in again._watch.functions if f.site.name == "norms")
+        (norms,) = (f for f in again.watch.functions if f.site.name == "norms")
         assert norms.state == "undecided" and norms.record.cached
 
 
@@ -169,42 +170,19 @@ def test_unknown_targets_are_told(module: types.ModuleType) -> None:
         transkern.install(module, target="gpu")
 
 
-class Shell:
-    """As much of IPython's shell as an extension needs."""
-
-    def __init__(self) -> None:
-        self.user_ns: dict[str, Any] = {"__name__": "__main__"}
-        self.events = self
-        self.called: list[Callable[[Any], None]] = []
-
-    def register(self, event: str, function: Callable[[Any], None]) -> None:
-        assert event == "post_run_cell"
-        self.called.append(function)
-
-    def unregister(self, event: str, function: Callable[[Any], None]) -> None:
-        self.called.remove(function)
-
-    def run(self, text: str, tmp_path: Path, number: int) -> None:
-        path = tmp_path / f"cell_{number}.py"
-        path.write_text(text)
-        exec(compile(text, str(path), "exec", dont_inherit=True), self.user_ns)
-        for function in self.called:
-            function(None)
-
-
-def test_cells_of_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     require("cc")
     monkeypatch.setattr(deciding, "LEAST", 60.0)
     shell = Shell()
-    shell.run("def before(n):\n    return [k * k for k in range(n)]\n", tmp_path, 1)
+    shell.run_cell("def before(n):\n    return [k * k for k in range(n)]\n")
     transkern.load_ipython_extension(shell)
-    shell.run("def total(n):\n    s = 0\n    for k in range(n):\n        s += k % 7\n    return s\n", tmp_path, 2)
+    shell.run_cell("def total(n):\n    s = 0\n    for k in range(n):\n        s += k % 7\n    return s\n")
     session = shell.user_ns["transkern_session"]
-    assert {f.site.name for f in session._watch.functions} == {"before", "total"}
-    shell.run("results = [total(2_000_000) for _ in range(30)]", tmp_path, 3)
+    assert {f.site.name for f in session.watch.functions} == {"before", "total"}
+    shell.run_cell("results = [total(2_000_000) for _ in range(30)]")
     assert shell.user_ns["results"] == [sum(k % 7 for k in range(2_000_000))] * 30
-    assert {f.site.name: f.state for f in session._watch.functions}["total"] == "compiled"
-    shell.run("def total(n):\n    return n\nresult = total(4)\n", tmp_path, 4)
+    assert {f.site.name: f.state for f in session.watch.functions}["total"] == "compiled"
+    shell.run_cell("def total(n):\n    return n\nresult = total(4)\n")
     assert shell.user_ns["result"] == 4
     transkern.unload_ipython_extension(shell)
     assert not shell.called and isinstance(Cells(shell), Cells)

@@ -6,14 +6,14 @@ import functools
 import numpy as np
 
 from transkern.pipeline import program_of
-from transkern.targets.pallas.load import load
+from transkern.targets.pallas.load import load, printed
 
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 1e-30, 1e30)
 
 
 @functools.cache
 def compiled(source, types, narrow=False):
-    return load(program_of("import numpy as np\n" + source, types.partition("(")[0], types), narrow)
+    return load(printed(program_of("import numpy as np\n" + source, types.partition("(")[0], types), narrow))
 
 
 @functools.cache

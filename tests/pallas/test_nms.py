@@ -11,7 +11,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 from tests.pallas.support import same
 from transkern.pipeline import program_of
-from transkern.targets.pallas.load import load
+from transkern.targets.pallas.load import load, printed
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py"
 SOURCE = EXAMPLES.read_text()
@@ -29,7 +29,7 @@ LOADED = {}
 
 def function(form, dtype):
     if (form, dtype) not in LOADED:
-        LOADED[form, dtype] = load(program_of(SOURCE, form, TYPES[form].format(t=dtype)))
+        LOADED[form, dtype] = load(printed(program_of(SOURCE, form, TYPES[form].format(t=dtype))))
     return LOADED[form, dtype]
 
 
@@ -101,7 +101,7 @@ def in_hbm():
     """The functions as they are for arrays beyond VMEM."""
     made = {}
     for form, dtype in [*((form, "float32") for form in TYPES), ("nms", "float64")]:
-        made[form, dtype] = load(program_of(SOURCE, form, TYPES[form].format(t=dtype)))
+        made[form, dtype] = load(printed(program_of(SOURCE, form, TYPES[form].format(t=dtype))))
         made[form, dtype].jax_function.__globals__["VMEM"] = 0
     return made
 
@@ -122,7 +122,7 @@ def test_state_in_hbm_of_float64_and_many_windows(in_hbm, monkeypatch):
 
 def test_copies_are_waited_for(monkeypatch):
     """Here a copy happens when it is waited for, not before, and memory starts as NaN."""
-    made = load(program_of(SOURCE, "nms", TYPES["nms"].format(t="float32")))
+    made = load(printed(program_of(SOURCE, "nms", TYPES["nms"].format(t="float32"))))
     late = pltpu.InterpretParams(dma_execution_mode="on_wait", uninitialized_memory="nan")
     made.jax_function.__globals__.update(VMEM=0, _interpret=lambda: late)
     monkeypatch.setitem(LOADED, ("nms", "float32"), made)

@@ -11,7 +11,7 @@ from transkern.fuse.guards import unify_sizes
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
 from transkern.pipeline import DEVICE_PASSES, program_of
-from transkern.targets.pallas.load import load
+from transkern.targets.pallas.load import load, printed
 
 MATMUL = """
 def f(a, b):
@@ -141,7 +141,7 @@ def compiled(source, types, axes):
     """The function with its loops over `axes` marked as parallel, whatever the analysis says."""
     passes = list(DEVICE_PASSES)
     passes.insert(passes.index(unify_sizes) + 1, parallel(axes.split()))
-    return load(program_of("import numpy as np\n" + source, "f", types, tuple(passes)))
+    return load(printed(program_of("import numpy as np\n" + source, "f", types, tuple(passes))))
 
 
 def check(source, types, axes, *args, exact=True, text=()):

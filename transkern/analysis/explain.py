@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transkern.analysis.loops import LoopReport
+from transkern.analysis.ranges import ranges
 from transkern.fuse.kernels import count_kernels, temporaries
 from transkern.ir import nodes as n
 from transkern.ir.printer import text
@@ -34,7 +35,7 @@ def explain(program: n.Program, loops: Iterable[LoopReport] = ()) -> str:
 def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     spans = [s.span for s in walk(kernel.body) if s.span.line]
     numbers = sorted({x.line for x in spans if program.is_own(x)})
-    where = ", ".join([_ranges(numbers), *sorted({program.place(x) for x in spans if not program.is_own(x)})])
+    where = ", ".join([ranges(numbers), *sorted({program.place(x) for x in spans if not program.is_own(x)})])
     reads = sorted(buffers_used(kernel) - buffers_written(kernel))
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
     writes = ", ".join(sorted(buffers_written(kernel) - buffers_allocated(kernel)))
@@ -58,14 +59,3 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
             case _:
                 pass
     return out
-
-
-def _ranges(numbers: Iterable[int]) -> str:
-    """``3, 5-8``."""
-    parts: list[list[int]] = []
-    for k in numbers:
-        if parts and k == parts[-1][1] + 1:
-            parts[-1][1] = k
-        else:
-            parts.append([k, k])
-    return ", ".join(str(a) if a == z else f"{a}-{z}" for a, z in parts) or "-"

@@ -69,7 +69,15 @@ def _result(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
         "endLine": max(place["end_line"], 1), "endColumn": place["end_column"],
     }  # fmt: skip
     file = Path(place["file"])
-    uri = file.as_uri() if file.is_absolute() else quote(file.as_posix())
-    location = {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": region}}
+    if path.suffix == ".ipynb":  # whose lines are those of JSON
+        cell = place["file"].removeprefix(f"{path}, ") if place["file"] != str(path) else "a cell"
+        named = {"fullyQualifiedName": f"{cell}, line {place['line']}"}
+        location = {"physicalLocation": {"artifactLocation": {"uri": _uri(path)}}, "logicalLocations": [named]}
     message = {"text": text + (f"\n{error.help}" if error.help else "")}
     return {"ruleId": error.kind.code, "level": "warning", "message": message, "locations": [location]}
+
+
+def _uri(file: Path) -> str:
+    """A file as SARIF names it: relative to where the command ran, where it was named so."""
+    return file.as_uri() if file.is_absolute() else quote(file.as_posix())

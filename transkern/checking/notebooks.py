@@ -50,7 +50,7 @@ def read_notebook(path: Path, within: Path | None = None) -> Notebook:
     """A notebook's code; raises CompileError where the file is none, or not to be read.
 
     What IPython alone understands is left out: lines that begin with ``%`` or ``!``, or end with ``?``, and cells that
-    begin with ``%%``.
+    begin with ``%%`` and are not transkern's.
     """
     text = read_named(path, within)
     try:
@@ -72,7 +72,9 @@ def read_notebook(path: Path, within: Path | None = None) -> Notebook:
 def _python(source: str) -> list[str]:
     """The lines of a cell that are Python, the others empty."""
     lines = source.split("\n")
-    if lines[0].lstrip().startswith("%%"):
+    if lines[0].split()[:1] == ["%%transkern"]:  # whose cell is Python
+        lines[0] = ""
+    elif lines[0].lstrip().startswith("%%"):
         return [""] * len(lines)
     return [_pass(line) if _is_of_ipython(line) else line for line in lines]
 

@@ -100,21 +100,29 @@ def emit(
 
 
 @cli.command()
-@click.argument("file", type=_FILE)
+@click.argument("source", metavar="FILE|MODULE:FUNCTION")
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
 @click.option("--types", metavar="TYPES", help=_TYPES)
 @click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
 @click.option("--svg", type=_OUT, help="The same, as a picture in this file.")
 @click.option("--html", type=_OUT, help="A page in this file: source beside generated code, line by line.")
 @click.option("--target", "-t", type=click.Choice(["cpu", "cuda"]), default="cpu", help="The code on the page.")
+@click.option("--profile", metavar="FILE", type=_FILE, help="Tell the times of a run: transkern run --profile FILE.")
 def explain(
-    file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None, target: str
-) -> None:
-    """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
+    source: str, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None,
+    target: str, profile: Path | None,
+) -> None:  # fmt: skip
+    """Say what becomes of a function: its kernels, what was fused, what runs in order, and why.
+
+    The function is one of FILE, FILE:FUNCTION, or MODULE:FUNCTION, as `import` finds it; all is read, and nothing run
+    or imported.
+    """
+    from transkern.cli.objects import file_and_function
     from transkern.runtime import emitting
 
+    file, function = file_and_function(source, function)
     if html is not None:
-        html.write_text(emitting.html_page(file, function, types, target), encoding="utf-8")
+        html.write_text(emitting.html_page(file, function, types, target, profile), encoding="utf-8")
         click.echo(str(html))
         return
 
@@ -127,7 +135,7 @@ def explain(
     if as_dot:
         click.echo(emitting.dot_text(file, function, types), nl=False)
         return
-    click.echo(emitting.explain_text(file, function, types).rstrip("\n"))
+    click.echo(emitting.explain_text(file, function, types, profile).rstrip("\n"))
 
 
 @cli.command()
@@ -215,12 +223,13 @@ def show_page(page: str | None) -> None:
 @click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
 @click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
 @click.option("--record", metavar="FILE", type=_OUT, help="Write the types of first calls, for check --recorded.")
+@click.option("--profile", metavar="FILE", type=_OUT, help="Write what compiled code has taken, for explain.")
 @click.option("--eager", is_flag=True, help="Compile what can be compiled at its first call, whether it pays or not.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run_script(
-    module: bool, target: str, include: tuple[str, ...], report: bool, record: Path | None, eager: bool, script: str,
-    arguments: tuple[str, ...],
+    module: bool, target: str, include: tuple[str, ...], report: bool, record: Path | None, profile: Path | None,
+    eager: bool, script: str, arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run SCRIPT as python does; functions of it that gain by it are compiled when they are called.
 
@@ -228,7 +237,7 @@ def run_script(
     """
     from transkern.dropin import running
 
-    _then.append(running.prepared(script, arguments, module, target, include, report, eager, record))
+    _then.append(running.prepared(script, arguments, module, target, include, report, eager, record, profile))
 
 
 @cli.command()
@@ -247,9 +256,10 @@ def cache() -> None:
 @cache.command("dir")
 def cache_dir() -> None:
     """Where it is."""
+    from transkern.cli.caching import NOWHERE
     from transkern.runtime.cache import directory
 
-    click.echo(str(directory() or "nowhere: there is no home directory, and TRANSKERN_CACHE_DIR is not set"))
+    click.echo(str(directory() or NOWHERE))
 
 
 @cache.command("size")
@@ -267,3 +277,43 @@ def cache_clear() -> None:
     from transkern.runtime.cache import clear
 
     click.echo(f"{clear()} files deleted")
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Where it is, what is in it for each target, how much it may take, and when it was used."""
+    from transkern.cli.caching import info
+
+    info()
+
+
+@cache.command("verify")
+def cache_verify() -> None:
+    """Look at each entry, and delete those that are not what was written, or cannot be loaded.
+
+    Exit code 1 where there were some.
+    """
+    from transkern.cli.caching import verify
+
+    if not verify():
+        raise SystemExit(1)
+
+
+@cache.command("warm")
+@click.argument("source", metavar="FILE|MODULE")
+@click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
+@click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")
+@click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True,
+              help="Of functions that are not decorated.")  # fmt: skip
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; one for each core without it.")
+def cache_warm(source: str, types: tuple[str, ...], recorded: Path | None, target: str, jobs: int | None) -> None:
+    """Compile the functions of FILE or MODULE whose types are known, in several processes, for those that run it later.
+
+    It is imported, as by `import`. Meant are functions that are decorated with transkern.compile, for the types that
+    earlier runs have compiled them for, else for those that they state; and all that --types or --recorded name.
+    Exit code 1 where there is no code for some.
+    """
+    from transkern.cli.caching import warm
+
+    if not warm(source, types, recorded, target, jobs):
+        raise SystemExit(1)

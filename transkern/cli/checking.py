@@ -8,13 +8,14 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
 from transkern.checking.formats import as_json, as_sarif
 from transkern.checking.functions import Checked, Known, check_file
+from transkern.cli.progress import bar
 from transkern.cli.show import plain
 from transkern.dropin.recording import read
 from transkern.errors import CompileError
@@ -67,22 +68,15 @@ def _with_progress(
     files: Sequence[tuple[Path, Path | None]], known: Callable[[Path], Known], decorated: bool
 ) -> Iterator[tuple[Path, Checked]]:
     """What is found, while a bar on stderr shows how far it is; where results go to the same terminal, they do that."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with ExitStack() as stack:
-        bar = None
-        if len(files) > 1 and sys.stderr.isatty() and not sys.stdout.isatty():
-            bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
-            task = bar.add_task("checking", total=len(files))
-        for path, folder in files:
+    shown = len(files) > 1 and not sys.stdout.isatty()
+    with bar("checking") if shown else nullcontext(lambda done, of: None) as step:
+        for k, (path, folder) in enumerate(files):
             try:
                 for one in check_file(path, folder, known(path), decorated):
                     yield path, one
             except CompileError as error:  # the file is not Python, or not to be read
                 yield path, Checked("", 0, refusals=(error,))
-            if bar is not None:
-                bar.advance(task)
+            step(k + 1, len(files))
 
 
 def _show(path: Path, one: Checked) -> None:

@@ -78,7 +78,7 @@ class Watched:
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
         self._attempt: Attempt | None = None
         self._busy = False  # while it is compiled: nothing is compiled within
-        self._declined, self._compilations = 0, 0
+        self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
         known = watch.remembered(site)
@@ -199,10 +199,10 @@ class Watched:
             if first or attempt.seconds:
                 account.charge(spent, False)
                 _here.inner[-1] += spent
-            self._declined += not isinstance(why, Warned)
+            self.declined += not isinstance(why, Warned)
             if isinstance(why, Warned) and self.state is UNDECIDED:
                 self.state = COMPILED
-            often = self._declined >= _MOST_DECLINED and self._declined > self.record.in_code().calls
+            often = self.declined >= _MOST_DECLINED and self.declined > self.record.in_code().calls
             if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
                 self._leave(attempt.why)
             elif often and not self.watch.eager:
@@ -248,6 +248,10 @@ class Watched:
         twin.__kwdefaults__, twin.__annotations__ = f.__kwdefaults__, f.__annotations__
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
         return twin
+
+    def kernels(self) -> int | None:
+        """How many kernels a call of compiled code launches; None where there is none."""
+        return self._attempt.kernels if self.state is COMPILED and self._attempt is not None else None
 
     def restore(self) -> None:
         """The function has the code that the user wrote."""

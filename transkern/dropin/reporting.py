@@ -10,6 +10,7 @@ from rich.table import Table
 
 from transkern.dropin.deciding import COST
 from transkern.dropin.functions import COMPILED, PYTHON, Watch, Watched
+from transkern.runtime.profiling import in_seconds
 
 
 def table(watch: Watch) -> None:
@@ -27,24 +28,27 @@ def table(watch: Watch) -> None:
         times = one.record.times()
         made.add_row(
             one.site.name, f"{os.path.basename(one.site.file)}:{one.site.first}",
-            str(python.calls or ""), _seconds(python.seconds) if python.calls else "",
-            str(code.calls or ""), _seconds(code.seconds) if code.calls else "",
-            f"{times:.1f}x" if times else "", _outcome(one),
+            str(python.calls or ""), in_seconds(python.seconds) if python.calls else "",
+            str(code.calls or ""), in_seconds(code.seconds) if code.calls else "",
+            f"{times:.1f}x" if times else "", outcome(one),
         )  # fmt: skip
     console = Console(file=sys.stderr, highlight=False, width=None if sys.stderr.isatty() else 160)
     if not called:
         console.print("\ntranskern: no function was called that could gain")
         return
     compiled = sum(f.state is COMPILED for f in called)
-    console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled, in {_seconds(watch.account.cost)}")
+    console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled, in {in_seconds(watch.account.cost)}")
     console.print(made)
 
 
-def _outcome(one: Watched) -> str:
+def outcome(one: Watched) -> str:
+    """What became of a function."""
     if one.state is COMPILED:
         return "compiled" + (" (from the cache)" if one.record.cached else "")
     if one.state is PYTHON:
         return f"Python: {_in_short(one)}"
+    if one.declined:
+        return "Python: compiled code raised, or left the call to Python"
     if one.record.in_python().seconds >= COST:
         return "Python: nobody knew yet how long it takes; the next run does"
     return "Python: took too little time to be worth compiling"
@@ -55,7 +59,3 @@ def _in_short(one: Watched) -> str:
     lines = [line.strip() for line in one.why.splitlines()]
     told = " ".join([*lines[:1], *(line for line in lines[1:] if line.startswith("help:"))])
     return told.replace(f"{one.site.file}:", "line ", 1) if told.startswith(f"{one.site.file}:") else told
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.3g} ms"

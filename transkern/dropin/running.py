@@ -11,13 +11,15 @@ import click
 
 from transkern.dropin import remembered, scripts
 from transkern.dropin.recording import Recording
+from transkern.runtime.measuring import Run
 
 
 def prepared(
     script: str, arguments: Sequence[str], is_module: bool, target: str, include: Sequence[str], report: bool,
-    eager: bool, record: Path | None = None,
+    eager: bool, record: Path | None = None, profile: Path | None = None,
 ) -> Callable[[], None]:  # fmt: skip
-    """What runs the script to its end, which is the process's; `record`: where the types of calls are written."""
+    """What runs the script to its end, which is the process's; `record`: where the types of calls are written,
+    `profile`: what compiled calls took."""
     for package in include:
         if not all(part.isidentifier() for part in package.split(".")):
             raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
@@ -27,6 +29,7 @@ def prepared(
         process, folder = os.getpid(), Path.cwd()  # the script may go elsewhere
         if record is not None:
             watch.recording = Recording()
+        measuring = None if profile is None else Run()
         if include:
             sys.meta_path.insert(0, scripts.Included(include, watch))
         make = scripts.prepared_module if is_module else scripts.prepared
@@ -41,6 +44,13 @@ def prepared(
                 memory.keep(watch.functions)
                 if record is not None and watch.recording is not None:
                     watch.recording.write(folder / record)
+                if profile is not None and measuring is not None:
+                    from transkern.runtime import profiling
+
+                    found = measuring.profiles()
+                    (folder / profile).write_text(profiling.written(found), encoding="utf-8")
+                    text = "\n".join(map(str, found)) or "no compiled code has run on the CPU"
+                    print(f"\ntranskern: {text}", file=sys.stderr)
                 if report:
                     from transkern.dropin.reporting import table
 

@@ -22,7 +22,7 @@ class Session:
     def __init__(self, target: str = "auto", eager: bool = False) -> None:
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
-        self._watch, self._memory = remembered.watch(target, True, eager)
+        self.watch, self._memory = remembered.watch(target, True, eager)
 
     def add(self, *modules: types.ModuleType) -> int:
         """Functions of modules that ask from now on; of packages, those of all that has been imported of them. How many
@@ -46,7 +46,7 @@ class Session:
         return count
 
     def _add(self, file: str, text: str, functions: Iterable[types.FunctionType]) -> int:
-        codes = rewriting.standing_in(text, file, self._watch.hooks)
+        codes = rewriting.standing_in(text, file, self.watch.hooks)
         count = len(codes)
         for function in functions:
             if function.__code__ in codes:
@@ -59,12 +59,12 @@ class Session:
         each."""
         from transkern.dropin.reporting import table
 
-        table(self._watch)
+        table(self.watch)
 
     def close(self) -> None:
         """All functions are as they were; what has been found out is kept for the next time."""
-        self._memory.keep(self._watch.functions)
-        for one in self._watch.functions:
+        self._memory.keep(self.watch.functions)
+        for one in self.watch.functions:
             one.restore()
 
 
@@ -89,24 +89,6 @@ def session(
         if report:
             made.report()
         made.close()
-
-
-class Cells:
-    """A notebook whose functions are compiled when they are called: those of each cell that has run."""
-
-    def __init__(self, shell: Any) -> None:
-        self._shell, self.session = shell, Session()
-        shell.events.register("post_run_cell", self.after_cell)
-        atexit.register(self.session.close)
-
-    def after_cell(self, result: Any = None) -> None:
-        """A cell has run."""
-        self.session.add_functions(functions_of(self._shell.user_ns, "__main__"))
-
-    def close(self) -> None:
-        """No more of it."""
-        self._shell.events.unregister("post_run_cell", self.after_cell)
-        self.session.close()
 
 
 def functions_of(space: Mapping[str, Any], module: str) -> Iterator[types.FunctionType]:

@@ -523,7 +523,8 @@ class Program:
     may be added up in any order, and products fused with sums. With `warns` code tells the flags of the
     floating-point unit. `narrow`: data and integers have 32 bits, as the caller asks. `checked`: Python's integers
     raise OverflowError instead of leaving 64 bits. `signature` is what the user's function takes, as text, of a program
-    that becomes files. `threads`: how many a kernel may have at most (0: as many as there are).
+    that becomes files. `threads`: how many a kernel may have at most (0: as many as there are). `profile`: whether its
+    code measures what its kernels take.
     """
 
     name: str
@@ -543,6 +544,7 @@ class Program:
     checked: bool = False
     signature: str = ""
     threads: int = 0
+    profile: bool = False
 
     def lines_of(self, span: Span) -> tuple[str, ...]:
         """The lines of the file that a span is in: the function's own, or another one that it calls into."""

@@ -1,9 +1,8 @@
-"""One specialisation: translation, passes, text, toolchain. The CPU's come out of a disk cache (`cached.py`)."""
+"""One specialisation: translation, passes, text, toolchain. They come out of a disk cache (`cached.py`)."""
 
 from __future__ import annotations
 
 import dataclasses
-import os
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from transkern import limits
 from transkern.frontend.observed import Looks, observing
 from transkern.options import DEFAULT, Options
-from transkern.runtime import surveys, tracebacks
+from transkern.runtime import surveys
 from transkern.runtime.specialisation import Specialisation
 
 if TYPE_CHECKING:
@@ -32,28 +31,13 @@ def build(
 def _build(
     function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks
 ) -> Specialisation:
-    if target == "cpu":
-        from transkern.runtime import cached
+    from transkern.runtime import cached
 
-        return cached.build(function, arg_types, options, looks)
     if target == "pallas":
         from transkern.targets.pallas.needs import need
 
         need("astor", "jax")
-    program = program_for(function, arg_types, target, options)
-    call: Any  # with `why`, and the `place` of an error
-    if target == "cuda":
-        from transkern.targets.cuda.load import load
-
-        call = load(program, simulate=os.environ.get("TRANSKERN_CUDA_SIM") == "1")
-    else:
-        from transkern.targets.pallas.load import load as load_pallas
-
-        call = load_pallas(program, narrow=options.allow_float32)
-    names = [p.name for p in program.params]
-    made = specialisation(program, arg_types, target, tracebacks.telling(call, call.place, function, names))
-    made.why = call.why
-    return made
+    return cached.build(function, arg_types, target, options, looks)
 
 
 def with_captured(call: Callable[..., Any], captured: Sequence[Any], target: str = "cpu") -> Callable[..., Any]:

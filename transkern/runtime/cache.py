@@ -6,12 +6,15 @@ every load (`surveys.py`). Entries are plain files (JSON and the target's own fo
 hash of all that is in it: what has been changed or cut off is not the file of that name, and is made anew. They are in
 a folder that nobody else may write (`transkern/private.py`), and appear whole.
 
-    functions/<key>/<hash>.json    an entry; it names its shared object
+    functions/<key>/<hash>.json    an entry; it names its shared object, or has the texts for a device in it
     functions/<key>/<hash>.so
     functions/<key>/lock           who compiles holds it, the others wait
     toolchains/<hash>              the compiler that was last seen for a value of `CC`
     common/<key>/<hash>.o          what all modules have, from one compiler; it is linked to each (and a lock)
     refused/<name>-<hash>.c        what the C compiler did not take
+    runs/<hash>.json               what a run of a script has found out of its functions
+    types/<hash>.json              the types that a function was compiled for
+    written, bound.lock            how much there is (`bound.py`)
     scratch/                       where compilers work; empty when none does
 """
 
@@ -33,6 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from transkern import private
+from transkern.runtime import bound
 from transkern.runtime.surveys import Survey
 from transkern.warned import warn_once
 
@@ -161,10 +165,12 @@ def read(key: str, unchanged: Callable[[Mapping[str, Any]], Survey | None]) -> S
         if entry is None or survey is None:
             continue
         if "built" not in entry:
+            bound.used(path)
             return Stored(entry, survey, None, b"")
         built = folder / f"{entry['built']}.so"
         whole = _whole(built)
         if whole is not None:
+            bound.used(path, built)
             return Stored(entry, survey, built, whole)
     return None
 
@@ -185,14 +191,14 @@ def _whole(path: Path) -> bytes | None:
         data = private.read(path)
     except OSError:
         return None
-    if _hash(data) == path.stem:
+    if digest_of(data) == path.stem:
         return data
     with suppress(OSError):
         path.unlink()
     return None
 
 
-def _hash(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
@@ -226,7 +232,7 @@ def write(key: str, entry: dict[str, Any], built: bytes = b"") -> Path | None:
     """Keep an entry and its shared object; where that is now, or None where it is kept for this process alone."""
     folder = usable()
     if folder is not None:
-        data = json.dumps({**entry, **({"built": _hash(built)} if built else {})}).encode()
+        data = json.dumps({**entry, **({"built": digest_of(built)} if built else {})}).encode()
         try:
             return _written(folder, key, data, built)
         except OSError as error:
@@ -240,18 +246,19 @@ def write(key: str, entry: dict[str, Any], built: bytes = b"") -> Path | None:
 
 def _written(folder: Path, key: str, data: bytes, built: bytes, again: bool = True) -> Path:
     own = folder / "functions" / key
-    path = own / f"{_hash(built)}.so" if built else own / f"{_hash(data)}.json"
+    path = own / f"{digest_of(built)}.so" if built else own / f"{digest_of(data)}.json"
     try:
         private.made(own)
         with private.scratch(private.made(folder / "scratch")) as scratch:
             if built:
                 private.write(path, built, scratch)
-            private.write(own / f"{_hash(data)}.json", data, scratch)
+            private.write(own / f"{digest_of(data)}.json", data, scratch)
     except FileNotFoundError:  # someone has emptied the cache meanwhile
         if again:
             return _written(folder, key, data, built, False)
         raise
     _prune(own)
+    bound.written(folder, len(data) + len(built))
     return path
 
 
@@ -282,12 +289,13 @@ def common(key: str) -> bytes | None:
             for path in (folder / "common" / key).glob("*.o"):
                 if (data := _whole(path)) is not None:
                     _common[key] = data
+                    bound.used(path)
     return _common.get(key)
 
 
 def keep_common(key: str, data: bytes) -> None:
     _common[key] = data
-    _keep(f"common/{key}", f"{_hash(data)}.o", data)
+    _keep(f"common/{key}", f"{digest_of(data)}.o", data)
 
 
 # ---- the compiler that was there -------------------------------------------------------------------------------------
@@ -296,13 +304,13 @@ def keep_common(key: str, data: bytes) -> None:
 def remember_toolchain(setting: str, identity: str) -> None:
     """Keep which compiler a value of `CC` means: what it has compiled serves on when it has gone."""
     if recalled_toolchain(setting) != identity:
-        _keep("toolchains", _hash(setting.encode()), identity.encode())
+        _keep("toolchains", digest_of(setting.encode()), identity.encode())
 
 
 def recalled_toolchain(setting: str) -> str:
     """The compiler that was last seen for a value of `CC`; empty where none was."""
     with suppress(ValueError):
-        return _kept("toolchains", _hash(setting.encode())).decode()
+        return _kept("toolchains", digest_of(setting.encode())).decode()
     return ""
 
 
@@ -319,12 +327,26 @@ def recalled_run(text: str) -> dict[str, Any]:
     return {}
 
 
+def remember_types(function: str, kinds: list[Any]) -> None:
+    """Keep the types that a function was compiled for."""
+    _keep("types", f"{function}.json", json.dumps(kinds).encode())
+
+
+def recalled_types(function: str) -> list[Any]:
+    """Those that a function was compiled for."""
+    with suppress(ValueError):
+        found = json.loads(_kept("types", f"{function}.json"))
+        return found if isinstance(found, list) else []
+    return []
+
+
 def _keep(part: str, name: str, data: bytes) -> None:
     """Write a file of a part of the cache, where there is one."""
     folder = usable()
     if folder is not None:
         with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
             private.write(private.made(folder / part) / name, data, scratch)
+        bound.written(folder, len(data))
 
 
 def _kept(part: str, name: str) -> bytes:
@@ -332,13 +354,15 @@ def _kept(part: str, name: str) -> bytes:
     folder = usable()
     if folder is not None:
         with suppress(OSError):
-            return private.read(folder / part / name)
+            data = private.read(folder / part / name)
+            bound.used(folder / part / name)
+            return data
     return b""
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
 
-_FOLDERS = ("functions", "common", "toolchains", "refused", "simulator", "runs")
+_FOLDERS = (*bound.BOUNDED, "toolchains")
 _EARLIER = re.compile(r"[0-9a-f]{40}(-[0-9a-f]{40})?\.(json|so|so\.\d+|\d+\.tmp)")  # as earlier versions had them
 _OWN = re.compile(r"transkern-[a-z0-9_]{8}")  # and their folders for temporary files
 _AT_WORK = 3600.0  # seconds for which such a version may still be using one
@@ -352,7 +376,8 @@ def files() -> list[Path]:
         for part in (*_FOLDERS, "scratch"):
             found += _inside(folder / part)
         with suppress(OSError):
-            found += [path for path in folder.iterdir() if _EARLIER.fullmatch(path.name)]
+            own = (bound.LEDGER, bound.LOCK)
+            found += [path for path in folder.iterdir() if path.name in own or _EARLIER.fullmatch(path.name)]
     return sorted({*found, *_left_behind()})
 
 

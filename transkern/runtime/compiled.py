@@ -11,7 +11,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, TranskernError, TypesNeeded
@@ -20,11 +20,15 @@ from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.device_calls import DeviceCalls
+from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function
 from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
 from transkern.runtime.watching import Conditions, unchanged
 from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
+
+if TYPE_CHECKING:
+    from transkern.runtime.profiling import Profile
 
 __tracebackhide__ = True  # pytest: what a user looks for is in the frames around
 
@@ -45,7 +49,7 @@ class Compiled:
     def __init__(
         self, function: Callable[..., Any], /, *, target: str = "auto", types: str | None = None,
         fallback: str | None = None, allow_float32: bool = False, verify: bool = False, boundscheck: bool = True,
-        fastmath: bool = False, warnings: str | None = None, threads: int | None = None,
+        fastmath: bool = False, warnings: str | None = None, threads: int | None = None, profile: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -53,11 +57,14 @@ class Compiled:
             raise ValueError(f'fallback must be None or "numpy", not {fallback!r}')
         if warnings not in (None, "numpy") or (warnings is not None and target not in ("cpu", "auto")):
             raise ValueError(f'warnings must be None, or "numpy" with target="cpu", not {warnings!r} with {target!r}')
+        if profile and target not in ("cpu", "auto"):
+            raise ValueError(f'what calls take is measured with target="cpu", not {target!r}')
+        profile = profile or (Run.active is not None and target in ("cpu", "auto"))
         functools.update_wrapper(self, function)
         self.function = plain_function(function)
-        self.target, self.types, self.fallback = target if warnings is None else "cpu", types, fallback
+        self.target, self.types, self.fallback = "cpu" if warnings or profile else target, types, fallback
         most = 0 if threads is None else checked(threads)
-        self.options = Options(allow_float32, boundscheck, fastmath, warnings, most)
+        self.options = Options(allow_float32, boundscheck, fastmath, warnings, most, profile)
         self.verify = verify
         self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
@@ -513,12 +520,18 @@ class Compiled:
             self._refused[target, key_types] = self._in_parts(error, key_types, target)
             return None
         made.is_part = self._whole is not self
-        self._info.compiled += not made.from_cache
-        self._info.from_disk += made.from_cache
-        self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
+        self._count_in(made)
         if len(self._info.specialisations) == _MANY:
             self._say_that_it_is_compiled_often(key_types, target)
         return made
+
+    def _count_in(self, made: Specialisation) -> None:
+        """Code that has been compiled, or loaded."""
+        self._info.compiled += not made.from_cache
+        self._info.from_disk += made.from_cache
+        self._info.specialisations.append(f"{made.target}: ({', '.join(map(str, made.types))})")
+        if made.profile is not None and Run.active is not None:
+            Run.active.sources.append(made.profile)
 
     def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
         """Once: which arguments make code anew at each call."""
@@ -556,7 +569,7 @@ class Compiled:
         made = Compiled(
             function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
             boundscheck=self.options.boundscheck, fastmath=self.options.fastmath, warnings=self.options.warnings,
-            threads=self.options.threads or None,
+            threads=self.options.threads or None, profile=self.options.profile,
         )  # fmt: skip
         made._whole, made._is_brief = self._whole, brief
         return made
@@ -582,6 +595,58 @@ class Compiled:
         with own_errors(self.function):
             function = live_function(self.function)
             return with_others(lambda left_out: specialise(function, key_types, target == "cpu", left_out), error)
+
+    # --- code before the first call
+
+    @property
+    def parameters(self) -> Sequence[str]:
+        """The names of the function's parameters."""
+        return self._names
+
+    def resolved_target(self) -> str:
+        """Where calls with NumPy's arrays run."""
+        return self._resolve_target(None)
+
+    def states_types(self) -> bool:
+        """Whether the decorator or an annotation states a type."""
+        from transkern.frontend.annotations import types_from_annotations
+        from transkern.frontend.source import live_function
+
+        try:
+            return self.types is not None or types_from_annotations(live_function(self.function)) is not None
+        except TypesNeeded:
+            return True  # one that is none
+        except TranskernError:
+            return False  # nobody can read its text
+
+    def stated_types(self, given: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+        """The types of all parameters: those `given`, or that the decorator states (``types=``), or annotations do,
+        with those of defaults for the last ones. TypesNeeded where nothing states one."""
+        from transkern.frontend.annotations import with_defaults
+        from transkern.frontend.source import live_function
+
+        known = self._types(self.types, called=False) if given is None else given
+        found = with_defaults(live_function(self.function), known)
+        if self._variadic:
+            raise TypesNeeded(f"`{self.function.__name__}` takes any number of arguments: only a call tells them")
+        if len(found) != len(self._names):
+            many = f"{len(self._names)} parameters, and the types of {len(found)} are stated"
+            raise TypesNeeded(f"`{self.function.__name__}` has {many}")
+        return found
+
+    def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
+        """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
+        NeedsConstant: a constant is asked for."""
+        from transkern.runtime.building import build
+
+        found = self._specialisations.get((target, key_types))
+        if found is None:
+            with own_errors(self.function):
+                found = build(self.function, key_types, target, self.options)
+            self._count_in(found)
+            found = self._specialisations.setdefault((target, key_types), found)
+            self._watch(found)
+        return found
 
     # --- questions
 
@@ -620,16 +685,18 @@ class Compiled:
         specialisation other than the last one's; calls like the last go straight to its code, and are not counted."""
         return self._info
 
-    def _types(self, types: str | None) -> tuple[Any, ...]:
+    def _types(self, types: str | None, called: bool = True) -> tuple[Any, ...]:
+        """Given types, those of the last call (where `called`), or those that are stated."""
         from transkern.frontend.annotations import types_from_annotations
         from transkern.frontend.source import live_function
         from transkern.frontend.types import parse_signature
 
-        text = types or (None if self._last is not None else self.types)
+        last = self._last if called else None
+        text = types or (None if last is not None else self.types)
         if text is not None:
             return parse_signature(text)[1]
-        if self._last is not None:
-            return self._last.types
+        if last is not None:
+            return last.types
         found = types_from_annotations(live_function(self.function))
         if found is None:
             raise TypesNeeded(types_help(self.function.__name__, self._names, "call it once, or "))
@@ -665,7 +732,22 @@ class Compiled:
         """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
         from transkern.runtime.building import explain
 
-        return explain(self.function, self._types(types))
+        told = explain(self.function, self._types(types))
+        measured = self.profile() if self.options.profile and types is None and self._last is not None else None
+        return f"{told}\n{measured}" if measured is not None and measured.calls else told
+
+    @public
+    def profile(self) -> Profile:
+        """What the calls with arguments of the last call's types have taken, in seconds: for each kernel and library
+        step, and the loops that follow each other in a kernel, with the lines that they are made of.
+
+        Of a function that was compiled with ``profile=True``; it goes on counting.
+        """
+        found = self._latest().profile
+        if found is None:
+            name = self.function.__name__
+            raise ValueError(f"the calls of `{name}` are not measured: compile it with transkern.compile(profile=True)")
+        return found()
 
 
 _MANY = 16

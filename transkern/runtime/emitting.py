@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import importlib.machinery
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,10 @@ from transkern.frontend.types import ArgType, parse_signature
 from transkern.frontend.values import Function
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
+from transkern.runtime import profiling
 from transkern.runtime.building import explained, program_texts
 from transkern.runtime.compiled import types_help
+from transkern.runtime.profiling import Profile
 
 
 def _function(scope: TextScope, name: str | None, types: str | None) -> Function:
@@ -157,23 +159,39 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
     return seen[pass_name]
 
 
-def explain_text(path: Path, function: str | None, types: str | None) -> str:
-    """What became of a function, against its lines."""
+def explain_text(path: Path, function: str | None, types: str | None, profile: Path | None = None) -> str:
+    """What became of a function, against its lines; with a `profile` of a run, what its calls took there."""
+    measured = [] if profile is None else profiling.of_function(profile, path, function)
+    function, types = _as_measured(measured, function, types)
     read, compilation = _read(path, function, types)
     with compilation:
-        return explained(_specialised(read, types))
+        told = explained(_specialised(read, types))
+    return "\n".join([told, *(f"{one}\n{one.beside(read.scope.lines)}" for one in measured)])
 
 
-def html_page(path: Path, function: str | None, types: str | None, target: str = "cpu") -> str:
-    """The same as a page, beside the text and the code of a target."""
+def _as_measured(
+    measured: Sequence[Profile], function: str | None, types: str | None
+) -> tuple[str | None, str | None]:
+    """The function and the types that are meant: those of the slowest profile where nobody says others."""
+    if not measured:
+        return function, types
+    return measured[0].name, types or f"({measured[0].types})"
+
+
+def html_page(
+    path: Path, function: str | None, types: str | None, target: str = "cpu", profile: Path | None = None
+) -> str:
+    """The same as a page, beside the text and the code of a target; times stand beside the lines of the source."""
     from transkern.runtime.page import page
 
+    measured = [] if profile is None else profiling.of_function(profile, path, function)
+    function, types = _as_measured(measured, function, types)
     read, compilation = _read(path, function, types)
     with compilation:
         told = explained(_specialised(read, types))
     made = emit_files(path, read.name, target, types)
     shown = {name: text for name, text in made.items() if target == "pallas" or not name.endswith(".py")}
-    return page(read.node, read.scope.lines, told, shown)
+    return page(read.node, read.scope.lines, "\n".join([told, *map(str, measured)]), shown, measured[:1])
 
 
 def dot_text(path: Path, function: str | None, types: str | None) -> str:

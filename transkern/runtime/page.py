@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import html
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import PurePath
 from string import Template
@@ -14,6 +14,8 @@ from string import Template
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import CLexer, CppLexer, PythonLexer
+
+from transkern.runtime.profiling import Profile
 
 _CITED = re.compile(r"^\s*(?://|#) (\d+): ")
 """The user's line above generated code, as `ir.nodes.Program.cited` writes it."""
@@ -23,13 +25,17 @@ _LEXERS = {"c": CLexer, "cu": CppLexer, "py": PythonLexer}
 _TOLD = re.compile(r"\bline (\d+)\b")
 
 
-def page(function: ast.FunctionDef | ast.Lambda, lines: Sequence[str], told: str, made: Mapping[str, str]) -> str:
+def page(
+    function: ast.FunctionDef | ast.Lambda, lines: Sequence[str], told: str, made: Mapping[str, str],
+    measured: Sequence[Profile] = (),
+) -> str:  # fmt: skip
     """The page.
 
     Args:
         function: the function in its file, whose lines are `lines`.
         told: what became of it, in words.
         made: generated files by their names.
+        measured: what stands beside the lines of the source, where there is one: the times of a run.
     """
     name = getattr(function, "name", "<lambda>")
     head, _, rest = told.partition("\n")
@@ -39,7 +45,7 @@ def page(function: ast.FunctionDef | ast.Lambda, lines: Sequence[str], told: str
     return Template(files("transkern.runtime").joinpath("page.html").read_text(encoding="utf-8")).substitute(
         title=html.escape(name), subtitle=f"{subtitle}.",
         light=_style("default"), dark=_style("github-dark"),
-        source="\n".join(_source(function, lines, cited)), told=_linked(rest, cited),
+        source="\n".join(_source(function, lines, cited, _times(measured))), told=_linked(rest, cited),
         made="\n".join(f"<h2>{html.escape(file)}</h2>\n{_code(code, file)}" for file, code in codes.items()),
     )  # fmt: skip
 
@@ -81,18 +87,36 @@ def _code(code: Sequence[tuple[int, str]], file: str) -> str:
     return f"<pre>{''.join(rows)}</pre>"
 
 
-def _row(line: int, shown: str, number: int = 0) -> str:
+def _row(line: int, shown: str, number: int = 0, time: str = "") -> str:
     counted = f'<span class="number">{number}</span>' if number else ""
     at = f' data-line="{line}"' if line else ""
-    return f'<span class="row"{at}>{counted}{shown}\n</span>'
+    return f'<span class="row"{at}>{time}{counted}{shown}\n</span>'
 
 
-def _source(function: ast.AST, lines: Sequence[str], cited: Iterable[int]) -> Iterator[str]:
+def _times(measured: Sequence[Profile]) -> Callable[[int], str]:
+    """What stands before a line: what it has taken, or it together with others."""
+    if not measured:
+        return lambda line: ""
+    marks = measured[0].marks()
+
+    def time(line: int) -> str:
+        own = marks.get(line, [])
+        told = [f"{time}, {share} of the calls: line{'s' * (not of.isdecimal())} {of}" for time, share, of in own]
+        title = "; ".join(told)
+        return f'<span class="time" title="{html.escape(title)}">{" + ".join(time for time, _, _ in own)}</span>'
+
+    return time
+
+
+def _source(
+    function: ast.AST, lines: Sequence[str], cited: Iterable[int], time: Callable[[int], str]
+) -> Iterator[str]:
     """The function's lines, and those of other functions of its file that the code is made of."""
     known = {*cited}
     coloured = _coloured("\n".join(lines), "py")
     for first, last in _ranges(function, lines, known):
-        rows = (_row(k if k in known else 0, coloured[k - 1], k) for k in range(first, last + 1) if k <= len(coloured))
+        numbers = range(first, min(last, len(coloured)) + 1)
+        rows = (_row(k if k in known else 0, coloured[k - 1], k, time(k)) for k in numbers)
         yield f"<pre>{''.join(rows)}</pre>"
 
 

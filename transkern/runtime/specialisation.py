@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
 from transkern.runtime import structures
 from transkern.runtime.watching import Conditions
+
+if TYPE_CHECKING:
+    from transkern.runtime.profiling import Profile
 
 
 @dataclass(slots=True)
@@ -29,6 +32,7 @@ class Specialisation:
     changes: tuple[structures.Change, ...] = ()
     conditions: Conditions | None = None  # under which all that it was compiled with is still the same
     is_part: bool = False  # of a function that goes on behind it
+    profile: Callable[[], Profile] | None = None  # what its calls have taken, where they are measured
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transkern.ir.expr import NOWHERE, Span
+from transkern.ir.expr import Span
 
 
 class Places:
@@ -19,10 +19,11 @@ class Places:
             self.spans.append(span)
         return found
 
-    def of(self, error: BaseException) -> Span:
-        """The place of an error that knows its number, or nowhere; it forgets it."""
-        number = error.__dict__.pop(PLACE, None)
-        return NOWHERE if number is None else self.spans[number]
+
+def place_of(error: BaseException) -> int | None:
+    """The number of the place of an error that knows it; it forgets it."""
+    number: int | None = error.__dict__.pop(PLACE, None)
+    return number
 
 
 PLACE = "transkern_place"

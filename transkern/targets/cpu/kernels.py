@@ -47,6 +47,7 @@ from transkern.targets.cpu.searches import positions_of, print_positions, print_
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
 from transkern.targets.cpu.terms import print_sums, sums_of
+from transkern.targets.cpu.timers import Timers
 from transkern.targets.cpu.waking import begin_deal, end_deal
 
 TYPES = {
@@ -177,6 +178,9 @@ class KernelPrinter:
     estimate: Estimate = field(init=False)  # what the kernel will take
     counts: bool = False  # whether it counts turns of its loops
     region: Region | None = None  # the loop around that threads share
+    timers: Timers | None = None  # where the program is to be measured
+    is_one_loop: bool = False  # whether the kernel has one loop, and nothing beside it that takes time
+    nest: int = 0  # how many loops enclose the statement, if all are in order; else more than one
     names: Names = field(init=False)
 
     def __post_init__(self) -> None:
@@ -226,6 +230,7 @@ class KernelPrinter:
         self.read, self.given = set(buffers_used(kernel)), {v.name for v in scalars}
         self.estimate, self.counts = estimate(self.program, kernel, self.given), False
         begins = len(self.lines)
+        self.is_one_loop = sum(isinstance(s, (n.Loop, n.While, n.Compact)) for s in kernel.body) == 1
         self.block(kernel.body)
         guarded = bool(self.guards)
         if guarded:
@@ -294,6 +299,7 @@ class KernelPrinter:
             self.source(s)
         if is_loop := isinstance(s, (n.Loop, n.While, n.Compact)):
             self.turns.append(len(self.frees))
+        timer = self.begin_timer(s) if is_loop and self.timers is not None else None
         match s:
             case n.Let(name, value):
                 const = "" if name in self.program.variables else "const "
@@ -335,6 +341,28 @@ class KernelPrinter:
                 raise AssertionError(f"not a kernel statement: {s}")
         if is_loop:
             self.turns.pop()
+        if self.timers is not None and is_loop:
+            self.end_timer(s, timer)
+
+    def begin_timer(self, s: n.Stmt) -> int | None:
+        """A timer around a loop at the top of the kernel, or directly within one in order there; its number, if any."""
+        timers, number = self.timers, None
+        assert timers is not None
+        alone = self.nest == 0 and self.is_one_loop  # which the kernel's own timer measures
+        if self.nest < 2 and not alone and not self.parallel and not self.team and timers.may_measure(s):
+            number = timers.number("loop", "", s)
+            self.line(timers.begin(number))
+            timers.around.append(number)
+        in_order = isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential")
+        self.nest += 1 if in_order else 2
+        return number
+
+    def end_timer(self, s: n.Stmt, number: int | None) -> None:
+        in_order = isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential")
+        self.nest -= 1 if in_order else 2
+        if number is not None and self.timers is not None:
+            self.timers.around.pop()
+            self.line(self.timers.end(number))
 
     def stored(self, buffer: str, value: Expr) -> str:
         return self.c.expr(value)

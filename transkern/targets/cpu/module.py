@@ -43,6 +43,7 @@ from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
 from transkern.targets.cpu.repeating import Repeating
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
+from transkern.targets.cpu.timers import TIMES, Timed, Timers
 from transkern.targets.cpu.waking import DEAL, WAKING
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
@@ -75,10 +76,12 @@ def file_name(program: n.Program) -> str:
     return function_name(program.name, C)
 
 
-def emit_with_places(program: n.Program) -> tuple[Text, Sequence[Span]]:
-    """The C text of a program, and the places that it raises at, by the numbers that it tells."""
+def emit_with_timers(program: n.Program) -> tuple[Text, Sequence[Span], Sequence[Timed]]:
+    """The C text of a program, the places that it raises at, by the numbers that it tells, and what it measures, by
+    number: of a program with a `profile`, else nothing."""
     module = _Module(with_names(program, C))
-    return module.text(), module.places.spans
+    text = module.text()
+    return text, module.places.spans, module.timers.regions if module.timers is not None else ()
 
 
 class _Live:
@@ -117,10 +120,13 @@ class _Module:
     loops: int = 0  # of the host, around the present step
     repeating: Repeating = field(init=False)
     shown: list[str] = field(default_factory=list)  # arrays for library steps that loops keep
+    timers: Timers | None = None
 
     def __post_init__(self) -> None:
         self.printer = KernelPrinter(self.program, threads=self.program.threads != 1)
         self.repeating = Repeating(self.program)
+        if self.program.profile:
+            self.timers = self.printer.timers = Timers(self.program)
 
     # --- the file
 
@@ -133,6 +139,8 @@ class _Module:
         if self.releases:
             c.used.setdefault("py_run", DECLARED)
         parts = [self.header(), self.math()]
+        if self.timers is not None:
+            parts.append(self.timers.declared())
         parts += c.used.values()
         parts += self.printer.reductions.values()
         kernels = "\n".join(f.text for f in self.functions)
@@ -205,6 +213,8 @@ class _Module:
         name = file_name(p)
         arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
         self.line("PyObject *py_result = NULL;")
+        if self.timers is not None:
+            self.line(self.timers.begin(0))
         self.line("int py_place = 0;  // where in the source it failed")
         self.line('const char *py_reason = "types";  // why it may be that the call is not for this code')
         refuse = _MISS
@@ -295,6 +305,8 @@ class _Module:
                 self.clear(buffer)
         if arrays:
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
+        if self.timers is not None:
+            self.line(self.timers.end(0))
         self.line("if (!py_result) failed_at(self, py_place, py_args, py_count);")
         self.line("return py_result;")
         if arrays:
@@ -509,7 +521,10 @@ class _Module:
                 raise AssertionError(f"not a host step: {s}")
 
     def kernel(self, s: n.Kernel, live: _Live) -> None:
+        timer = self.begin_timer("kernel", s.name, s)
         function = self.printer.function(s, live)
+        if self.timers is not None:
+            self.timers.around.pop()
         self.functions.append(function)
         args = [ident(x.name) for x in function.buffers]
         for x in function.buffers:
@@ -523,13 +538,17 @@ class _Module:
             self.releases = True
             self.line(f"py_running = py_begin({self.printer.c.expr(function.long)});")
         called = f"{function.name}({', '.join(args)})"
-        if held:
+        if held and not timer:
             self.line(f"switch ({called}) {{" if function.guards else f"{called};")
         else:
-            self.line(f"{'py_failed = ' if function.guards else ''}{called};")
-            self.line("py_end(py_running);")
+            failed = f"py_failed_{timer}" if timer else "py_failed"
+            kept = f"{'const int ' * bool(timer)}{failed} = " if function.guards else ""
+            self.line(f"{kept}{called};")
+            if not held:
+                self.line("py_end(py_running);")
+            self.end_timer(timer)
             if function.guards:
-                self.line("switch (py_failed) {")
+                self.line(f"switch ({failed}) {{")
         if not function.guards:
             return
         for k, guard in enumerate(function.guards):
@@ -543,6 +562,19 @@ class _Module:
             self.raise_(guard, slots, types)
             self.depth -= 1
         self.line("}")
+
+    def begin_timer(self, kind: str, name: str, s: n.Stmt) -> int:
+        """A timer before a step, within which timers stand that come then; its number, 0 where nobody measures."""
+        if self.timers is None:
+            return 0
+        number = self.timers.number(kind, name, s)
+        self.line(self.timers.begin(number))
+        self.timers.around.append(number)
+        return number
+
+    def end_timer(self, number: int) -> None:
+        if self.timers is not None:
+            self.line(self.timers.end(number))
 
     def leave(self) -> str:
         """The end of a call that failed at the present step."""
@@ -655,7 +687,11 @@ class _Module:
         arrays = [self.operand(name, None) for name in s.outs] + [self.operand(*given) for given in s.operands]
         if text.startswith("np."):  # a function that takes its outputs last
             arrays = arrays[len(s.outs) :] + arrays[: len(s.outs)]
+        timer = self.begin_timer("library", s.name, s)
+        if self.timers is not None:
+            self.timers.around.pop()
         self.line(f"PyObject *py_filled = {_step(f'step_{k}', arrays)};")
+        self.end_timer(timer)
         self.line(f"if (!py_filled) {{ py_forget_frames(); {self.leave()[2:]}")
         self.line("Py_DecRef(py_filled);")
         self.depth -= 1
@@ -895,11 +931,14 @@ class _Module:
 
     def init(self) -> str:
         name = file_name(self.program)
+        measures = self.timers is not None
         lines = [
+            *([TIMES] if measures else ()),
             "static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }",
             "static PyMethodDef methods[] = {",
             f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
             *(METHODS if self.releases else ()),
+            *(['    {"times", times, 0x4, "what has been measured"},'] if measures else ()),
             '    {"why", why, 0x4, "why the last call was not for this code"},',
             '    {"listen", listen, 0x1, "whom to ask and to tell"}, {0}};',
             f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{name}", NULL, -1, methods}};',

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,26 +14,44 @@ from transkern.errors import TargetUnavailable
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Span
 from transkern.targets.cuda.emit import emit_with_places
-from transkern.targets.cuda.launcher import Launcher
 from transkern.targets.naming import CUDA, function_name
 
 _MODULE = "transkern_cuda_"
 
 
-def load(program: n.Program, simulate: bool) -> Callable[..., Any]:
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What remains of a program when it is printed: the function's `name`, the `code` of its kernels and the `text` of
+    its launcher, the `places` in the source that lines of the text stand for, those of the `checks` in kernels by their
+    numbers, and the name of the helper that `raises` what these find."""
+
+    name: str
+    code: str
+    text: str
+    raises: str
+    places: Mapping[int, Span]
+    checks: Mapping[int, Span]
+
+
+def printed(program: n.Program) -> Printed:
+    """The texts of a program; raises CompileError as `emit`."""
+    code, launcher = emit_with_places(program, standalone=False)
+    name = function_name(program.name, CUDA)
+    return Printed(name, code, launcher.text, launcher.raises, launcher.places, launcher.checks)
+
+
+def load(made: Printed, simulate: bool) -> Callable[..., Any]:
     """The launcher's function, on CuPy or, where `simulate`, on the simulator.
 
     It returns NotImplemented for sizes that need other code; then its attribute `why` gives ``"sizes"``.
 
     Raises:
-        CompileError: as `emit`.
         TargetUnavailable: there is no CuPy or no device, and `simulate` is false.
     """
-    code, launcher = emit_with_places(program, standalone=False)
-    made = function(function_name(program.name, CUDA), code, launcher.text, simulate)
-    made.place = partial(_place, launcher)  # type: ignore[attr-defined]  # where in the source an error comes from
-    made.why = lambda: "sizes"  # type: ignore[attr-defined]  # why it returned NotImplemented
-    return made
+    call = function(made.name, made.code, made.text, simulate)
+    call.place = partial(_place, made)  # type: ignore[attr-defined]  # where in the source an error comes from
+    call.why = lambda: "sizes"  # type: ignore[attr-defined]  # why it returned NotImplemented
+    return call
 
 
 def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., Any]:
@@ -54,14 +73,14 @@ def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., A
     return made
 
 
-def _place(launcher: Launcher, error: BaseException) -> Span:
+def _place(of: Printed, error: BaseException) -> Span:
     """The place in the source of what stands in the launcher's line, or of the check in a kernel, that failed."""
     found, trace = NOWHERE, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_globals.get("__name__") == f"{_MODULE}{launcher.program.name}":
-            of_kernel = trace.tb_frame.f_code.co_name == launcher.raises
+        if trace.tb_frame.f_globals.get("__name__") == f"{_MODULE}{of.name}":
+            of_kernel = trace.tb_frame.f_code.co_name == of.raises
             code = trace.tb_frame.f_locals.get("code") if of_kernel else None
-            found = launcher.places.get(trace.tb_lineno, found) if code is None else launcher.checks[code]
+            found = of.places.get(trace.tb_lineno, found) if code is None else of.checks[code]
         trace = trace.tb_next
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,66 +11,89 @@ import numpy as np
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.containers import container_text
-from transkern.ir.expr import Expr, Span
+from transkern.ir.expr import NOWHERE, Expr, Span
 from transkern.ir.traverse import with_bodies
 from transkern.runtime.foreign import UNCHANGEABLE
 from transkern.targets.naming import PYTHON, function_name
 from transkern.targets.pallas.emit import emit
-from transkern.targets.places import PLACE, Places
+from transkern.targets.places import PLACE, Places, place_of
 
-__all__ = ["load"]
+__all__ = ["Printed", "load", "printed"]
 
 
-def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
-    """A function of NumPy arrays (or JAX arrays) that runs the emitted module.
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What remains of a program when it is printed.
+
+    `text` is the module; `placed` the same, whose errors know their place among `spans`; `numbered` another form of it,
+    which tells with its results at which of several returns they are, and where views lie (empty: `placed` does).
+    `params` are the names of the arguments, `written` those that are written, `returns` what each return gives.
+    """
+
+    name: str
+    text: str
+    placed: str
+    numbered: str
+    spans: tuple[Span, ...]
+    params: tuple[str, ...]
+    written: tuple[str, ...]
+    returns: tuple[n.Result, ...]
+    narrow: bool
+
+
+def printed(program: n.Program, narrow: bool = False) -> Printed:
+    """The texts of a program, in which float64 are float32 where `narrow`; raises CompileError as `emit`."""
+    places = Places()
+    placed = emit(program, narrow, places)
+    text = emit(program, narrow) if places.spans else placed
+    counted, returns = _numbered(program)
+    numbered = emit(counted, narrow, places) if counted is not program else ""
+    return Printed(
+        program.name, text, placed, numbered, tuple(places.spans), tuple(p.name for p in program.params),
+        tuple(p.name for p in program.params if isinstance(p, n.ArrayParam) and p.written), tuple(returns), narrow,
+    )  # fmt: skip
+
+
+def load(of: Printed) -> Callable[..., Any]:
+    """A function of NumPy arrays (or JAX arrays) that runs the module.
 
     NumPy in gives NumPy out, of the dtypes NumPy gives, and written arguments are changed in place after the call has
     succeeded. It returns NotImplemented for sizes that need other code. With a JAX array among the arguments the
     results are JAX arrays; one that is written is refused with TypeError, as JAX arrays do not change.
     Interpreted unless JAX's default device is a TPU.
     """
-    places = Places()
-    placed = emit(program, narrow, places)
-    text = emit(program, narrow) if places.spans else placed
-    space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}", "_at": _at}
-    exec(compile(placed, f"<pallas {program.name}>", "exec"), space)
-    of = function_name(program.name, PYTHON)
-    function = space[of]
-    written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
-    given, (program, returns) = program, _numbered(program)
-    numbered, wide = function, "with jax.enable_x64(True):" in text
-    if program is not given:  # where one of several returns, or a view: which, and what or where
-        own: dict[str, Any] = {"__name__": space["__name__"], "_at": _at}
-        exec(compile(emit(program, narrow, places), f"<pallas {program.name}>", "exec"), own)
-        numbered = own[of]
+    function = _executed(of, of.placed)
+    numbered, wide = function, "with jax.enable_x64(True):" in of.text
+    if of.numbered:  # where one of several returns, or a view: which, and what or where
+        numbered = _executed(of, of.numbered)
 
     def store(bound: dict[str, Any], made: Any) -> Any:
         """What was computed, without the new values of the arguments that are written, which get them."""
-        if not written:
+        if not of.written:
             return made
         made, new = made
-        for p, value in zip(written, new, strict=True):
-            bound[p.name][...] = np.asarray(value)
+        for name, value in zip(of.written, new, strict=True):
+            bound[name][...] = np.asarray(value)
         return made
 
     def run(*args: Any) -> Any:
         import jax
 
-        bound = dict(zip([p.name for p in program.params], args, strict=True))
-        if narrow:
+        bound = dict(zip(of.params, args, strict=True))
+        if of.narrow:
             args = tuple(_narrowed(a) for a in args)
         if any(isinstance(a, jax.Array) for a in args):
-            if any(isinstance(bound[p.name], jax.Array) for p in written):
+            if any(isinstance(bound[name], jax.Array) for name in of.written):
                 raise TypeError(UNCHANGEABLE)
             if not any(isinstance(a, jax.core.Tracer) for a in args):
                 return store(bound, function(*args))
-            if written:
+            if of.written:
                 raise TypeError(UNTRACEABLE)
             if wide and jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
                 raise TypeError(WIDE)
             return _without_derivative(function, args)
-        for p in written:
-            if not bound[p.name].flags.writeable:
+        for name in of.written:
+            if not bound[name].flags.writeable:
                 raise ValueError("assignment destination is read-only")
         try:
             made = numbered(*args)
@@ -79,8 +102,8 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
                 return NotImplemented
             raise
         made = store(bound, made)
-        number, made = made if program is not given else (0, made)
-        return _to_numpy(returns[number], made, bound)
+        number, made = made if of.numbered else (0, made)
+        return _to_numpy(of.returns[number], made, bound)
 
     def place(error: BaseException) -> Span:
         """Where in the source an error comes from, without what JAX says of its own frames, which nobody sees."""
@@ -89,12 +112,20 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             error.__notes__ = notes
         else:
             vars(error).pop("__notes__", None)
-        return places.of(error)
+        number = place_of(error)
+        return NOWHERE if number is None else of.spans[number]
 
-    run.__name__ = program.name
+    run.__name__ = of.name
     run.__doc__ = function.__doc__
-    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes", place=place)
+    run.__dict__.update(text=of.text, jax_function=function, why=lambda: "sizes", place=place)
     return run
+
+
+def _executed(of: Printed, text: str) -> Any:
+    """The function of one of the texts, which are our own."""
+    space: dict[str, Any] = {"__name__": f"transkern_pallas_{of.name}", "_at": _at}
+    exec(compile(text, f"<pallas {of.name}>", "exec"), space)
+    return space[function_name(of.name, PYTHON)]
 
 
 def _at(error: BaseException, place: int) -> BaseException:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from transkern import private
+from transkern.runtime import bound
 from transkern.runtime.cache import usable
 
 from .source import find_kernels, translate
@@ -328,6 +329,7 @@ def _compile(unit: str, flags: Sequence[str], objects: Sequence[Path], suffix: s
     folder = cache or cache_folder()
     target = folder / f"{key[:32]}{suffix}"
     if target.exists():
+        bound.used(target)
         return target
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     target.parent.mkdir(exist_ok=True, mode=0o700)
@@ -339,5 +341,8 @@ def _compile(unit: str, flags: Sequence[str], objects: Sequence[Path], suffix: s
         )
         if result.returncode != 0:
             raise CompileError(result.stderr.strip())
+        size = built.stat().st_size
         os.replace(built, target)  # at once: another process never sees half a file
+    if cache is None and (whole := usable()) is not None:
+        bound.written(whole, size)
     return target
