@@ -56,7 +56,8 @@ _BYTES = 8 * VECTOR
 """Lanes of one block at most: enough to hide how long an addition takes."""
 
 _HELD = 16
-"""Vectors that a block may hold through a loop, so that they stay in registers."""
+"""Vectors that a block may hold through a loop, if iterations of another loop go together: sums and what they share stay in
+registers. A block alone may hold twice as many: fewer lanes cost more time of waiting than those that spill cost loads."""
 
 _STREAMED = 4 * _BYTES
 """Lanes where nothing is held: what each step passes over is long enough for the memory to be read ahead."""
@@ -243,7 +244,7 @@ class _Blocking:
         width = widest(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
-            vectors = _HELD // (len(values) * max(1, len(held)))
+            vectors = (_HELD if len(values) > 1 else 2 * _HELD) // (len(values) * max(1, len(held)))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
             count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
