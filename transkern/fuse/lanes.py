@@ -244,7 +244,7 @@ class _Blocking:
         width = widest(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
-            vectors = (_HELD if len(values) > 1 else 2 * _HELD) // (len(values) * max(1, len(held)))
+            vectors = (_HELD if len(values) > 1 else 2 * _HELD) // (len(values) * max(1, _set_innermost(plan.body, held)))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
             count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
@@ -466,6 +466,12 @@ class _Uniform:
     def holds(self, e: Expr) -> bool:
         """Whether an expression has one value for all of them."""
         return not variables_read(e) & self.moving and not buffers_read(e) & self.written
+
+
+def _set_innermost(block: Iterable[n.Stmt], held: set[str]) -> int:
+    """How many of what lanes hold a loop sets that has no loop inside, at most: through the others it may lie in memory."""
+    loops = [s for s in walk(block) if isinstance(s, n.Loop) and not any(isinstance(x, n.Loop) for x in walk(s.body))]
+    return max((len(held & scalars_set(s)) for s in loops), default=len(held))
 
 
 def _runs(body: Iterable[n.Stmt], uniform: _Uniform) -> Iterator[list[n.Stmt]]:
