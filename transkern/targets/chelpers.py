@@ -24,6 +24,21 @@ VECTOR_MATH = (
     "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
 )  # fmt: skip
 
+_REST = """
+    T r;  // fmod{f}(a, b)
+#ifdef FP_FAST_FMA{F}
+    const T size = fabs{f}(a), by = fabs{f}(b), most = sizeof a == 4 ? 0x1p23 : 0x1p52;
+    if (size < by) r = a;
+    else if ((size < (sizeof a == 4 ? 0x1p100 : 0x1p900)) & (by > (sizeof a == 4 ? 0x1p-20 : 0x1p-100)) && size / by < most) {
+        r = fma{f}(-trunc{f}(a / b), b, a);  // exact: less than b, and a multiple of its last digit
+        if (r != 0 && (r < 0) != (a < 0)) r += copysign{f}(b, a);  // the quotient was rounded up to a whole number
+    } else
+#endif
+        r = fmod{f}(a, b);
+"""
+"""What a division leaves, by two instructions where the quotient has no more digits than a number (glibc's takes a loop
+over the digits, and GCC's one of the x87's); no flag is set that `fmod` does not set."""
+
 # NumPy's `npy_cpow` of a + bi to the c + di: small whole exponents are products, all others the library's
 _POWER = """
     T real, imag;
@@ -100,11 +115,11 @@ HELPERS: dict[str, str] = {
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
     ),
     "fremainder": (
-        "(T a, T b) { T r = fmod{f}(a, b); if (b == 0) return r; "
+        "(T a, T b)\n{" + _REST + "    if (b == 0) return r; "
         "if (r != 0) return (b < 0) != (r < 0) ? r + b : r; return copysign{f}((T)0, b); }"
     ),
     "ffloordiv": (
-        "(T a, T b) { if (b == 0) return a / b; T r = fmod{f}(a, b), q = (a - r) / b; "
+        "(T a, T b)\n{\n    if (b == 0) return a / b;" + _REST + "    T q = (a - r) / b; "
         "if (r != 0 && (b < 0) != (r < 0)) q -= 1; if (q == 0) return copysign{f}((T)0, a / b); "
         "T w = floor{f}(q); return q - w > (T)0.5 ? w + 1 : w; }"
     ),
