@@ -15,6 +15,7 @@ from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.assigned import name_values
+from transkern.fuse.begun import begin_in_order
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.canonical import canonicalise, name_squares
@@ -163,6 +164,7 @@ PASSES: tuple[Pass, ...] = (
     hoist_guards,  # those of what a loop does not change
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills,  # before loops are fused: a fill stands alone
+    begin_in_order,  # what is left of them, where loops in order go on with it
     write_out_scans,  # before dependence is asked for
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables

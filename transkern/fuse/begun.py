@@ -1,0 +1,141 @@
+"""What a loop in order goes on with is begun in it:
+
+    parallel i in 0 .. n:                            parallel i in 0 .. min(1, n):
+        parallel j in 0 .. m:                            parallel j in 0 .. m:
+            y[i, j] = b * x[i, j]                            y[i, j] = b * x[i, j]
+    for t in 1 .. n:                          to     for t in 1 .. n:
+        parallel j in 0 .. m:                            parallel j in 0 .. m:
+            y[t, j] = y[t, j] + a * y[t - 1, j]              y[t, j] = b * x[t, j] + a * y[t - 1, j]
+
+An iteration that stores into a row of an array, and reads of it what stood there and rows before it alone, reads each
+element as it was made once: it makes it. So an array that is made and then changed in place is the recurrence that it
+is, and does not go through memory twice (N8 in `docs/schedule.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    scalars_set,
+    touched,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)
+
+_FIRST = 4
+"""Rows that stay what they were made, at most: what is left of the loop that makes them is short."""
+
+
+class _Nest(NamedTuple):
+    """Loops around one store, which has one of their axes as each of its subscripts."""
+
+    loops: tuple[n.Loop, ...]
+    store: n.Store
+
+    def along(self, dim: int) -> n.Loop:
+        at = self.store.index[dim]
+        return next(loop for loop in self.loops if Var(loop.axis, "index") == at)
+
+
+def begin_in_order(program: n.Program) -> n.Program:
+    """The program with elements made in the loops in order that go on with them."""
+    names = Names.of(program)
+
+    def block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out = [with_bodies(s, block) for s in statements]
+        for k in range(len(out) - 1, -1, -1):
+            made = _nest(out[k], "parallel")
+            if made is None or program.buffers[made.store.buffer].role == "argument":
+                continue
+            user = _user(out[k + 1 :], made)
+            changed = _begun(made, out[k + 1 + user], names) if user is not None else None
+            if user is not None and changed is not None:
+                out[k + 1 + user] = changed[1]
+                out[k : k + 1] = changed[0]
+        return tuple(out)
+
+    return replace(program, body=block(program.body))
+
+
+def _nest(s: n.Stmt, outermost: str) -> _Nest | None:
+    """A statement as loops of single iterations over all axes of one store, the loops inside parallel."""
+    loops: list[n.Loop] = []
+    while isinstance(s, n.Loop) and len(s.body) == 1 and s.step == b.ONE and s.kind == ("parallel" if loops else outermost):
+        loops.append(s)
+        s = s.body[0]
+    if not loops or not isinstance(s, n.Store) or len(s.index) != len(loops):
+        return None
+    axes = {loop.axis for loop in loops}
+    bounds = set[str]().union(*(variables_read(x) for loop in loops for x in (loop.start, loop.stop)))
+    if bounds & axes or {i.name for i in s.index if isinstance(i, Var)} != axes:
+        return None
+    return _Nest(tuple(loops), s)
+
+
+def _user(behind: Sequence[n.Stmt], made: _Nest) -> int | None:
+    """The first statement that touches what is made, before which nothing changes that it is made of."""
+    read, names = buffers_read(made.store.value), variables_read(made.store.value)
+    for k, s in enumerate(behind):
+        if made.store.buffer in buffers_used(s) | touched(s):
+            return k
+        if read & buffers_written(s) or names & scalars_set(s):
+            return None
+    return None
+
+
+def _begun(made: _Nest, s: n.Stmt, names: Names) -> tuple[list[n.Stmt], n.Stmt] | None:
+    """What is left of the loop that makes the first rows, and the loop in order that makes the others; None if it may not."""
+    used = _nest(s, "sequential")
+    buffer = made.store.buffer
+    if used is None or used.store.buffer != buffer or any(isinstance(e, Reduce) for e in walk_expr(made.store.value)):
+        return None
+    if buffer in buffers_read(made.store.value) or made.store.value.dtype != used.store.value.dtype:
+        return None
+    dims = range(len(made.loops))
+    (row,) = (d for d in dims if used.along(d) is used.loops[0])
+    if any(
+        used.along(d).stop != made.along(d).stop or (d != row and used.along(d).start != made.along(d).start) for d in dims
+    ):
+        return None
+    first = b.difference(used.loops[0].start, made.along(row).start)
+    if first is None or not 0 <= first <= _FIRST or not _reads_behind(used, row):
+        return None
+    value = b.substitute(made.store.value, {made.along(d).axis: Var(used.along(d).axis, "index") for d in dims})
+    own = Load(buffer, used.store.index, used.store.value.dtype)
+    named: list[n.Stmt] = []
+    if sum(e == own for e in walk_expr(used.store.value)) > 1:
+        name = names.fresh(buffer)
+        named, value = [n.Let(name, value, span=used.store.span)], Var(name, value.dtype)
+    store = replace(used.store, value=b.map_expr(used.store.value, lambda e: value if e == own else None))
+    left = [] if first == 0 else [_around(made.loops, (made.store,), made.along(row), used.loops[0].start)]
+    return left, _around(used.loops, (*named, store))
+
+
+def _reads_behind(used: _Nest, row: int) -> bool:
+    """Whether a loop in order reads of an array what it stores into, and else rows before it."""
+    loads = [e for e in walk_expr(used.store.value) if isinstance(e, Load) and e.buffer == used.store.buffer]
+    here = [e for e in loads if e.index == used.store.index]
+    back = (b.difference(used.store.index[row], e.index[row]) for e in loads if e.index != used.store.index)
+    inner = any(buffers_read(i) for e in loads for i in e.index)
+    return bool(here) and not inner and all(distance is not None and distance > 0 for distance in back)
+
+
+def _around(
+    loops: Sequence[n.Loop], body: tuple[n.Stmt, ...], cut: n.Loop | None = None, stop: Expr = b.ZERO
+) -> n.Stmt:
+    """The loops around statements, one of them no further than to `stop`."""
+    for loop in reversed(loops):
+        body = (replace(loop, body=body, stop=b.minimum(stop, loop.stop) if loop is cut else loop.stop),)
+    return body[0]
