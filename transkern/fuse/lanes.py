@@ -65,7 +65,7 @@ _STREAMED = 4 * _BYTES
 _ROWS = 4
 """Iterations of a loop around that go together."""
 
-_CHAINS = 8
+_CHAINS = 16
 """Lanes where what they touch is not contiguous."""
 
 
