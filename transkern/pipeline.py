@@ -19,6 +19,7 @@ from transkern.fuse.begun import begin_in_order
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.canonical import canonicalise, name_squares
+from transkern.fuse.carried import carry_elements
 from transkern.fuse.chosen import compute_chosen
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
@@ -187,6 +188,7 @@ PASSES: tuple[Pass, ...] = (
     turn_arrays,
     push_recurrences,
     order_columns,
+    carry_elements,  # what is not pushed
     leave_early,
     drop_dead_scalars,  # the masks that are exits now
     load_once,

@@ -1,8 +1,8 @@
 """What a loop in order goes on with is begun in it:
 
-    parallel i in 0 .. n:                            parallel i in 0 .. min(1, n):
+    parallel i in 0 .. n:                            if 0 < n:
         parallel j in 0 .. m:                            parallel j in 0 .. m:
-            y[i, j] = b * x[i, j]                            y[i, j] = b * x[i, j]
+            y[i, j] = b * x[i, j]                            y[0, j] = b * x[0, j]
     for t in 1 .. n:                          to     for t in 1 .. n:
         parallel j in 0 .. m:                            parallel j in 0 .. m:
             y[t, j] = y[t, j] + a * y[t - 1, j]              y[t, j] = b * x[t, j] + a * y[t - 1, j]
@@ -26,6 +26,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    map_block,
     scalars_set,
     touched,
     variables_read,
@@ -135,7 +136,13 @@ def _reads_behind(used: _Nest, row: int) -> bool:
 def _around(
     loops: Sequence[n.Loop], body: tuple[n.Stmt, ...], cut: n.Loop | None = None, stop: Expr = b.ZERO
 ) -> n.Stmt:
-    """The loops around statements, one of them no further than to `stop`."""
+    """The loops around statements, one of them no further than to `stop`, of a single iteration a condition."""
     for loop in reversed(loops):
-        body = (replace(loop, body=body, stop=b.minimum(stop, loop.stop) if loop is cut else loop.stop),)
+        if loop is not cut:
+            body = (replace(loop, body=body),)
+        elif b.difference(stop, loop.start) == 1:
+            row = map_block(body, lambda e, at=loop: at.start if e == Var(at.axis, "index") else None)  # type: ignore[misc]
+            body = (n.If(b.compare("less", loop.start, loop.stop), row, (), span=loop.span),)
+        else:
+            body = (replace(loop, body=body, stop=b.minimum(stop, loop.stop)),)
     return body[0]
