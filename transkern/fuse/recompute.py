@@ -168,7 +168,7 @@ class _Read(NamedTuple):
     def is_once(self, s: n.Define) -> bool:
         """Whether each element is read for a few points at most."""
         moving = set[str]().union(*map(variables_read, self.place))
-        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around)
+        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around if a.extent != b.ONE)
 
     def is_in_order(self, s: n.Define) -> bool:
         """Whether elements are read as they are made: loops fuse there, and the user's name stays."""
@@ -229,10 +229,15 @@ class _Fresh:
         found = [x for reader in readers for x in self.reads(reader, s)]
         if not all(x.is_once(s) for x in found) or all(x.is_in_order(s) for x in found):
             return False
-        if any(divides_for(x, s.buffer) for x in readers):
+        if any(divides_for(x, s.buffer) for x in readers) or self.asks_places(s):
             return False
         again = sum(self.bytes(s, beside=self.with_others(k, readers)) for k in range(len(readers))) - self.bytes(s)
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
+
+    def asks_places(self, s: n.Define) -> bool:
+        """Whether a narrow element depends on a comparison of subscripts, which have half as many lanes or fewer."""
+        narrow = itemsize(self.program.buffers[s.buffer].dtype) < itemsize("index")
+        return narrow and any(isinstance(e, Apply) and any(x.dtype == "index" for x in e.args) for e in walk_expr(s.value))
 
     def with_others(self, at: int, readers: Sequence[n.Stmt]) -> set[str]:
         """What a reader reads, and what readers close to it do that visit as many points: they share a loop."""
@@ -300,6 +305,6 @@ class _Fresh:
 
 
 def _points(s: n.Stmt) -> Counter[Expr]:
-    """The extents of all axes that a statement goes along, in any order."""
+    """The extents of all axes that a statement goes along, in any order; without those that `keepdims` leaves."""
     inner = (a for e in own_exprs(s) for x in walk_expr(e) if isinstance(x, Reduce) for a in x.axes)
-    return Counter(a.extent for a in (*getattr(s, "axes", ()), *inner))
+    return Counter(a.extent for a in (*getattr(s, "axes", ()), *inner) if a.extent != b.ONE)
