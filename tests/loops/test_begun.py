@@ -143,6 +143,52 @@ def test_begun_values_are_numpys(function: Callable[..., Any]) -> None:
             alike(function, given)
 
 
+def discounted(x: Any) -> Any:
+    out = np.zeros((len(x), x.shape[1] + 1))
+    for j in range(1, x.shape[1] + 1):
+        out[:, j] = out[:, j - 1] * 0.5 + x[:, j - 1]
+    return out
+
+
+def last_two(x: Any) -> Any:
+    y = x.copy()
+    for j in range(2, x.shape[1]):
+        y[:, j] = y[:, j - 1] - y[:, j - 2]
+    return y
+
+
+def averages_and_share(x: Any) -> Any:
+    fast, slow = x.copy(), x.copy()
+    for t in range(1, len(x)):
+        fast[t] = 0.5 * x[t] + 0.5 * fast[t - 1]
+        slow[t] = 0.25 * x[t] + 0.75 * slow[t - 1]
+    return np.sign(fast - slow), (fast > slow).sum(axis=0), fast.max(axis=0)
+
+
+@pytest.mark.parametrize("function", [discounted, last_two, averages_and_share], ids=lambda f: f.__name__)
+def test_recurrences_in_lanes_are_numpys(function: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(2)
+    for shape in ((1, 1), (2, 3), (5, 2), (40, 7), (33, 70)):
+        x = rng.integers(-4, 5, shape) / 4
+        alike(function, x)
+        x.flat[0], x.flat[-1] = -0.0, np.inf
+        alike(function, x[::-1])
+
+
+def _lanes(function: Callable[..., Any]) -> list[n.Loop]:
+    signature = parse_signature("f(float64[n,m])")[1]
+    made = pipeline.run(specialise(live_function(function), signature, True))
+    return [s for s in walk(made.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
+
+
+@pytest.mark.parametrize("function", [columns, discounted, averages_and_share], ids=lambda f: f.__name__)
+def test_recurrences_go_in_lanes(function: Callable[..., Any]) -> None:
+    """A column that goes on with the one before, or a row beside a reduction: inside each step are lanes."""
+    loops = _lanes(function)
+    assert loops
+    assert all(any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body)) for s in loops)
+
+
 def weights_where_valid(x: Any, w: Any) -> Any:
     valid = ~np.isnan(x)
     return np.where(valid, w[:, None], 0.0).sum(axis=0), valid.sum(axis=0), np.where(valid, x, 0.0).sum(axis=0)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
@@ -56,6 +56,7 @@ def begin_in_order(program: n.Program) -> n.Program:
 
     def block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out = [with_bodies(s, block) for s in statements]
+        out = [with_bodies(s, _conditions) if isinstance(s, n.Loop) and s.kind == "parallel" else s for s in out]
         for k in range(len(out) - 1, -1, -1):
             made = _nest(out[k], "parallel")
             if made is None or program.buffers[made.store.buffer].role == "argument":
@@ -68,6 +69,25 @@ def begin_in_order(program: n.Program) -> n.Program:
         return tuple(out)
 
     return replace(program, body=block(program.body))
+
+
+def _conditions(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    """The statements of an iteration with conditions for loops of one iteration or none: a first column."""
+    return tuple(_once(s, s.body) if isinstance(s, n.Loop) and _is_once(s) else s for s in block)
+
+
+def _is_once(s: n.Loop) -> bool:
+    match s.stop:
+        case Apply("minimum", (x, y), "index"):
+            return s.step == b.ONE and 1 in (b.difference(x, s.start), b.difference(y, s.start))
+        case _:
+            return False
+
+
+def _once(s: n.Loop, body: tuple[n.Stmt, ...]) -> n.Stmt:
+    """The first iteration of a loop, if it has one."""
+    first = map_block(body, lambda e: s.start if e == Var(s.axis, "index") else None)
+    return n.If(b.compare("less", s.start, s.stop), first, (), span=s.span)
 
 
 def _nest(s: n.Stmt, outermost: str) -> _Nest | None:
@@ -141,8 +161,7 @@ def _around(
         if loop is not cut:
             body = (replace(loop, body=body),)
         elif b.difference(stop, loop.start) == 1:
-            row = map_block(body, lambda e, at=loop: at.start if e == Var(at.axis, "index") else None)  # type: ignore[misc]
-            body = (n.If(b.compare("less", loop.start, loop.stop), row, (), span=loop.span),)
+            body = (_once(loop, body),)
         else:
             body = (replace(loop, body=body, stop=b.minimum(stop, loop.stop)),)
     return body[0]
