@@ -30,7 +30,6 @@ from transkern.ir.traverse import (
     scalars_set,
     touched,
     variables_read,
-    walk,
     walk_expr,
     with_bodies,
 )
@@ -93,7 +92,9 @@ def _once(s: n.Loop, body: tuple[n.Stmt, ...]) -> n.Stmt:
 def _nest(s: n.Stmt, outermost: str) -> _Nest | None:
     """A statement as loops of single iterations over all axes of one store, the loops inside parallel."""
     loops: list[n.Loop] = []
-    while isinstance(s, n.Loop) and len(s.body) == 1 and s.step == b.ONE and s.kind == ("parallel" if loops else outermost):
+    while isinstance(s, n.Loop) and len(s.body) == 1 and s.step == b.ONE:
+        if s.kind != ("parallel" if loops else outermost):
+            return None
         loops.append(s)
         s = s.body[0]
     if not loops or not isinstance(s, n.Store) or len(s.index) != len(loops):
@@ -117,7 +118,7 @@ def _user(behind: Sequence[n.Stmt], made: _Nest) -> int | None:
 
 
 def _begun(made: _Nest, s: n.Stmt, names: Names) -> tuple[list[n.Stmt], n.Stmt] | None:
-    """What is left of the loop that makes the first rows, and the loop in order that makes the others; None if it may not."""
+    """What is left of the loop that makes the first rows, and the loop in order that makes the others, if it may."""
     used = _nest(s, "sequential")
     buffer = made.store.buffer
     if used is None or used.store.buffer != buffer or any(isinstance(e, Reduce) for e in walk_expr(made.store.value)):
@@ -126,9 +127,9 @@ def _begun(made: _Nest, s: n.Stmt, names: Names) -> tuple[list[n.Stmt], n.Stmt] 
         return None
     dims = range(len(made.loops))
     (row,) = (d for d in dims if used.along(d) is used.loops[0])
-    if any(
-        used.along(d).stop != made.along(d).stop or (d != row and used.along(d).start != made.along(d).start) for d in dims
-    ):
+    if any(used.along(d).stop != made.along(d).stop for d in dims):
+        return None
+    if any(used.along(d).start != made.along(d).start for d in dims if d != row):
         return None
     first = b.difference(used.loops[0].start, made.along(row).start)
     if first is None or not 0 <= first <= _FIRST or not _reads_behind(used, row):

@@ -65,9 +65,8 @@ def _carried(s: n.Loop, store: n.Store, names: Names, variables: dict[str, str])
     last, made = names.fresh(f"{store.buffer}_last"), names.fresh(store.buffer)
     variables[last] = dtype
     before = _before(store, s.axis, b.sub(Var(s.axis, "index"), b.ONE))
-    first = b.where(
-        b.compare("less", s.start, s.stop), _before(store, s.axis, b.sub(s.start, b.ONE)), b.cast(Const(0, "int64"), dtype)
-    )
+    there, zero = b.compare("less", s.start, s.stop), b.cast(Const(0, "int64"), dtype)
+    first = b.where(there, _before(store, s.axis, b.sub(s.start, b.ONE)), zero)
     lets = map_block(s.body, lambda e: Var(last, dtype) if e == before else None)
     value = lets[-1]
     assert isinstance(value, n.Store)

@@ -95,7 +95,7 @@ class Ordering:
         )
 
     def columns(self, s: n.Loop) -> list[n.Loop]:
-        """The loops in `s`, if they reduce, store or go in order, and one reduces, with plain statements around them."""
+        """The loops in `s`, if they reduce, store or go in order, and one reduces; around them, plain statements."""
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
         plain = (n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)

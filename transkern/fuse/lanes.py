@@ -56,8 +56,8 @@ _BYTES = 8 * VECTOR
 """Lanes of one block at most: enough to hide how long an addition takes."""
 
 _HELD = 16
-"""Vectors that a block may hold through a loop, if iterations of another loop go together: sums and what they share stay in
-registers. A block alone may hold twice as many: fewer lanes cost more time of waiting than those that spill cost loads."""
+"""Vectors that a block may hold through a loop, if iterations of another loop go together: sums and what they share
+stay in registers. A block alone may hold twice as many: fewer lanes wait longer than what spills costs."""
 
 _STREAMED = 4 * _BYTES
 """Lanes where nothing is held: what each step passes over is long enough for the memory to be read ahead."""
@@ -244,7 +244,8 @@ class _Blocking:
         width = widest(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
-            vectors = (_HELD if len(values) > 1 else 2 * _HELD) // (len(values) * max(1, _set_innermost(plan.body, held)))
+            room = _HELD // len(values) if len(values) > 1 else 2 * _HELD
+            vectors = room // max(1, _set_innermost(plan.body, held))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
             count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
@@ -469,7 +470,7 @@ class _Uniform:
 
 
 def _set_innermost(block: Iterable[n.Stmt], held: set[str]) -> int:
-    """How many of what lanes hold a loop sets that has no loop inside, at most: through the others it may lie in memory."""
+    """How many of what lanes hold a loop without loops inside sets, at most: through others it may lie in memory."""
     loops = [s for s in walk(block) if isinstance(s, n.Loop) and not any(isinstance(x, n.Loop) for x in walk(s.body))]
     return max((len(held & scalars_set(s)) for s in loops), default=len(held))
 

@@ -52,7 +52,7 @@ class _Loading(Walk):
         super().__init__(program)
         self.names = Names.of(program)
         self.axis = ""  # of the parallel loop around
-        self.written: set[str] | None = None  # in the loop in order inside it
+        self.written: frozenset[str] | None = None  # in the loop in order inside it
         self.steady: set[str] = set()  # axes of loops in order inside it
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
@@ -60,11 +60,11 @@ class _Loading(Walk):
             return self.loaded(s) if self.axis else [self.inside(s)]
         if self.written is not None and isinstance(s, (n.Let, n.Assign, n.Accumulate, n.Store)):
             return self.asked(s, self.written)
-        around = self.axis, self.written, self.steady
+        axis, written, steady = self.axis, self.written, self.steady
         if isinstance(s, n.Loop):
             self.axis, self.written, self.steady = s.axis, None, set()
         made = self.inside(s)
-        self.axis, self.written, self.steady = around
+        self.axis, self.written, self.steady = axis, written, steady
         return [made]
 
     def asked(self, s: n.Stmt, written: Collection[str]) -> list[n.Stmt]:
@@ -92,11 +92,11 @@ class _Loading(Walk):
         names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
         lets = [n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)]
         changed = map_statement(s, names.get)
-        around = self.written, self.steady
-        self.written = written if self.written is None else self.written
-        self.steady = self.steady | ({s.axis} if isinstance(s, n.Loop) else set())
+        outer, steady = self.written, self.steady
+        self.written = frozenset(written) if outer is None else outer
+        self.steady = steady | ({s.axis} if isinstance(s, n.Loop) else set())
         made = self.inside(changed)
-        self.written, self.steady = around
+        self.written, self.steady = outer, steady
         return [*lets, made]
 
 

@@ -1,5 +1,4 @@
-"""Where the greatest of stored elements stands, or the first that does not do, is looked for behind the loop that stores
-them:
+"""Where the greatest of stored elements stands, or the first bad one, is looked for behind the loop that stores them:
 
     accumulator at by argmax                     parallel j in 0 .. m: y[i, j] = f(x[i, j])
     parallel j in 0 .. m:                        accumulator at by argmax
@@ -7,8 +6,8 @@ them:
         at argmax= y[i, j] at j                      at argmax= y[i, j] at j
 
 A loop that remembers positions has no vectors (`targets/cpu/searches.py` looks for them in others ways, if nothing else
-is done); the elements are still in the cache. The first position is looked for behind what is stored beside it, whatever
-the condition: a subscript that must be within an array, where subscripts are made.
+is done); the elements are still in the cache. The first for which a condition holds is looked for behind whatever is
+stored beside it: a subscript that must be within an array, where subscripts are made.
 """
 
 from __future__ import annotations

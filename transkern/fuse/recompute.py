@@ -237,7 +237,8 @@ class _Fresh:
     def asks_places(self, s: n.Define) -> bool:
         """Whether a narrow element depends on a comparison of subscripts, which have half as many lanes or fewer."""
         narrow = itemsize(self.program.buffers[s.buffer].dtype) < itemsize("index")
-        return narrow and any(isinstance(e, Apply) and any(x.dtype == "index" for x in e.args) for e in walk_expr(s.value))
+        asked = (x for e in walk_expr(s.value) if isinstance(e, Apply) for x in e.args)
+        return narrow and any(x.dtype == "index" for x in asked)
 
     def with_others(self, at: int, readers: Sequence[n.Stmt]) -> set[str]:
         """What a reader reads, and what readers close to it do that visit as many points: they share a loop."""
@@ -298,7 +299,7 @@ class _Fresh:
         return found
 
     def bytes(self, s: n.Define, beside: Container[str] = ()) -> int:
-        """What is read for one element: of each array that has as many axes, and that is not read `beside` it anyway."""
+        """What is read for one element: of each array that has as many axes, and is not read `beside` it anyway."""
         full = {a.name for a in s.axes}
         loads = {e for e in walk_expr(s.value) if isinstance(e, Load) and e.buffer not in beside}
         return sum(itemsize(e.dtype) for e in loads if set[str]().union(*map(variables_read, e.index)) >= full)

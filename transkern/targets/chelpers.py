@@ -29,15 +29,16 @@ _REST = """
 #ifdef FP_FAST_FMA{F}
     const T size = fabs{f}(a), by = fabs{f}(b);
     const T least = sizeof a == 4 ? 0x1p-20 : 0x1p-100, most = sizeof a == 4 ? 0x1p100 : 0x1p900;
-    if ((size > least) & (size < most) & (by > least) & (by < most) && size < by * (sizeof a == 4 ? 0x1p23{f} : 0x1p52)) {
+    const bool plain = (size > least) & (size < most) & (by > least) & (by < most);
+    if (plain && size < by * (sizeof a == 4 ? 0x1p23{f} : 0x1p52)) {
         const T rest = fma{f}(-trunc{f}(size / by), by, size);  // exact: below `by`, a multiple of its last digit
         r = copysign{f}(rest + (rest < 0 ? by : 0), a);  // below 0 where the quotient was rounded up to a whole number
     } else
 #endif
         r = fmod{f}(a, b);
 """
-"""What a division leaves, from the quotient where it has no more digits than a number has (glibc's `fmod` takes a loop over
-the digits, GCC's one of the x87's), without a branch; no flag is set that `fmod` does not set."""
+"""What a division leaves, from the quotient where it has no more digits than a number has (glibc's `fmod` takes a loop
+over the digits, GCC's one of the x87's), without a branch; no flag is set that `fmod` does not set."""
 
 # NumPy's `npy_cpow` of a + bi to the c + di: small whole exponents are products, all others the library's
 _POWER = """

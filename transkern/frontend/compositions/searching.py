@@ -266,8 +266,8 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
 
 def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
     edges, first, last, span = _edges(a, bins, range)
-    each = 1
-    if w is None and a.dtype.itemsize == 1:  # the bins of the 256 values, each of which is counted once
+    each: Any = 1
+    if w is None and a.dtype.itemsize == 1:  # the bins of the 256 values, which are counted first
         each = np.zeros(256, np.int64)
         np.add.at(each, a.astype(np.uint8), 1)
         a = np.arange(256).astype(np.uint8).astype(a.dtype)
