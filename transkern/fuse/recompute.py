@@ -237,7 +237,7 @@ class _Fresh:
     def asks_places(self, s: n.Define) -> bool:
         """Whether a narrow element depends on a comparison of subscripts, which have half as many lanes or fewer."""
         narrow = itemsize(self.program.buffers[s.buffer].dtype) < itemsize("index")
-        asked = (x for e in walk_expr(s.value) if isinstance(e, Apply) for x in e.args)
+        asked = (x for e in walk_expr(s.value) if isinstance(e, Apply) and e.dtype == "bool" for x in e.args)
         return narrow and any(x.dtype == "index" for x in asked)
 
     def with_others(self, at: int, readers: Sequence[n.Stmt]) -> set[str]:
