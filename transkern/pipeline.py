@@ -15,9 +15,11 @@ from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.assigned import name_values
+from transkern.fuse.begun import begin_in_order
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.canonical import canonicalise, name_squares
+from transkern.fuse.carried import carry_elements
 from transkern.fuse.chosen import compute_chosen
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
@@ -163,6 +165,7 @@ PASSES: tuple[Pass, ...] = (
     hoist_guards,  # those of what a loop does not change
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills,  # before loops are fused: a fill stands alone
+    begin_in_order,  # what is left of them, where loops in order go on with it
     write_out_scans,  # before dependence is asked for
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
@@ -185,6 +188,7 @@ PASSES: tuple[Pass, ...] = (
     turn_arrays,
     push_recurrences,
     order_columns,
+    carry_elements,  # what is not pushed
     leave_early,
     drop_dead_scalars,  # the masks that are exits now
     load_once,

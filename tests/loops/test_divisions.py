@@ -49,3 +49,25 @@ def test_quotients_have_the_same_bits(dtype: str) -> None:
 
 def dtype_of(dtype: str, value: float) -> np.generic:
     return np.dtype(dtype).type(value)
+
+
+def rests(x, y):
+    return x % y, x // y, np.fmod(x, y), x % 360.0, (x + np.pi) % (2 * np.pi)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rests_have_the_same_bits(dtype: str) -> None:
+    """Also next to whole quotients, where a rounded quotient is one too many, and for quotients of any size."""
+    rng = np.random.default_rng(2)
+    y = values(dtype)[: 60_000]
+    with np.errstate(all="ignore"):
+        whole = y * rng.integers(-(2**20), 2**20, y.size).astype(dtype)
+        near = np.nextafter(whole, rng.choice([-np.inf, np.inf], y.size))
+        for x in (near.astype(dtype), rng.permutation(y), y * np.dtype(dtype).type(3), np.full(y.size, -0.0, dtype)):
+            found = transkern.compile(rests, target="cpu")(x, y)
+            for one, two in zip(found, rests(x, y), strict=True):
+                assert not np.any((bits(one) != bits(two)) & ~(np.isnan(one) & np.isnan(two)))
+
+
+def bits(x: np.ndarray) -> np.ndarray:
+    return x.view(f"u{x.itemsize}")

@@ -101,3 +101,41 @@ def test_they_are_as_numpys(function: Callable[..., Any], sizes: tuple[int, int]
     a[:1] = -np.inf
     alike(function, a, b[::-1])
     alike(function, a.astype(np.float32), b.astype(np.float32))
+
+
+def gathered(a: Any, b: Any) -> Any:
+    i = np.floor(a).astype(int)
+    j = i + 1
+    return b[i] + b[j], i
+
+
+def of_a_changing_limit(a: Any, b: Any) -> Any:
+    k = (a * 2).astype(int)
+    total = b[k].sum()
+    k[:] = 0
+    return total, b[k]
+
+
+def test_subscripts_are_made_in_vectors() -> None:
+    """No loop that makes subscripts remembers the first that is beyond an array."""
+    made = _made(gathered)
+    asking = [s for s in walk(made.body) if isinstance(s, n.Loop) and any(_asks(x) for x in s.body)]
+    assert asking
+    assert not any(isinstance(x, n.Store) for s in asking for x in s.body)
+
+
+def _asks(s: n.Stmt) -> bool:
+    return isinstance(s, n.Accumulate) and s.op == "first"
+
+
+@pytest.mark.parametrize("function", [gathered, of_a_changing_limit], ids=lambda f: f.__name__)
+def test_the_first_that_is_beyond_raises(function: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(3)
+    b = rng.integers(-4, 5, 20) / 4
+    for size in (0, 1, 63, 200):
+        a = rng.random(size) * 9
+        alike(function, a, b)
+        a[size // 2 :: 7] = 31.0
+        a[size // 3 :: 9] = -40.0
+        alike(function, a, b)
+        alike(function, a[::-1], b)

@@ -110,7 +110,22 @@ def masked_sums(a: Any) -> Any:
     return (d * a[0]).sum(axis=0), d.sum(axis=1)
 
 
-@pytest.mark.parametrize(("function", "kept"), [(coordinates, 0), (masked_sums, 0)])
+def with_missing(a: Any) -> Any:
+    valid = ~np.isnan(a)
+    x, y = np.where(valid, np.arange(len(a))[:, None], 0.0), np.where(valid, a, 0.0)
+    mean_x, mean_y = x.sum(axis=0) / valid.sum(axis=0), y.sum(axis=0) / valid.sum(axis=0)
+    dx, dy = np.where(valid, x - mean_x, 0.0), np.where(valid, y - mean_y, 0.0)
+    return (dx * dy).sum(axis=0), (dx**2).sum(axis=0), (dy**2).sum(axis=0)
+
+
+def library_of_missing(a: Any) -> Any:
+    return np.nanmean(a, axis=0), np.nanstd(a, axis=0)
+
+
+MISSING = [with_missing, library_of_missing]
+
+
+@pytest.mark.parametrize(("function", "kept"), [(coordinates, 0), (masked_sums, 0), *((f, 0) for f in MISSING)])
 def test_they_take_no_memory(function: Callable[..., Any], kept: int) -> None:
     program = program_of(function, (np.zeros((6, 12)),), pipeline.passes_for("cpu"))
     made = [program.buffers[s.buffer] for s in walk(program.body) if isinstance(s, n.Alloc)]

@@ -211,4 +211,4 @@ def test_nests_with_other_strides_take_lanes_of_their_own(size: int) -> None:
     program = program_of(of(both_ways), "both_ways", types, PASSES)
     kernels = [x for s in walk(program.body) if isinstance(s, n.Kernel) for x in s.body]
     steps = [x.step for x in kernels if isinstance(x, n.Loop)]
-    assert sorted(b.constant(s) or 0 for s in steps) == [8, 64]
+    assert sorted(b.constant(s) or 0 for s in steps) == [16, 64]

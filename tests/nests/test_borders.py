@@ -229,3 +229,19 @@ def test_sizes_are_numpys(function: Callable[..., Any], size: int) -> None:
 
 def source_of(function: Callable[..., Any]) -> str:
     return "import numpy as np\n" + inspect.getsource(function)
+
+
+def slopes(u, v):
+    down, right = np.gradient(u, 0.5)
+    return down - np.gradient(v, axis=1), right
+
+
+def test_loops_of_known_length_have_borders_too() -> None:
+    """`np.gradient` asks for two elements, so that sizes are known: in between, nothing is asked."""
+    program = pipeline.program_of(source_of(slopes), "slopes", "f(float64[90,100], float64[90,100])", pipeline.PASSES)
+    loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "parallel"]
+    inner = [s for s in loops if not any(isinstance(x, n.Loop) for x in walk(s.body))]
+    assert inner and not any(_asks(e) for loop in inner for e in exprs(loop.body))
+    u = np.random.default_rng(0).standard_normal((90, 100))
+    for one, two in zip(transkern.compile(slopes, target="cpu")(u, u * u), slopes(u, u * u), strict=True):
+        np.testing.assert_array_equal(one, two)

@@ -37,6 +37,9 @@ from transkern.ir.traverse import (
 _BORDER = 16
 """Iterations of a border, at most."""
 
+_SHORT = 4 * _BORDER
+"""A loop that is known to have so few iterations is left alone: there is little between its borders."""
+
 _STATEMENTS = 12
 """A loop with more of them is not written three times."""
 
@@ -108,8 +111,9 @@ class _Borders(Splitting):
         inner = replace(s, body=self.block(s.body))
         if b.constant(s.step) != 1 or len(list(walk(s.body))) > _STATEMENTS:
             return [inner]
-        if b.difference(s.stop, s.start) is not None:
-            return [inner]  # as short as it is written
+        extent = b.difference(s.stop, s.start)
+        if extent is not None and extent <= _SHORT:
+            return [inner]
         ends = _Inside(s).ends()
         if ends == _Ends():
             return [inner]

@@ -95,14 +95,17 @@ class Ordering:
         )
 
     def columns(self, s: n.Loop) -> list[n.Loop]:
-        """The loops in `s`, if they reduce or store, and at least one reduces, with plain statements around them."""
+        """The loops in `s`, if they reduce, store or go in order, and one reduces; around them, plain statements."""
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
-        plain = (n.Loop, n.Accumulator, n.Let, n.Store)
+        plain = (n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)
         suit = (
             all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x, declared)) for x in loops)
+            and all(
+                _recurs(x, s.axis) or (_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x, declared)))
+                for x in loops
+            )
             and any(isinstance(y, n.Accumulate) for x in loops for y in walk((x,)))
         )
         return loops if suit else []
@@ -250,6 +253,12 @@ def _goes_over(s: n.Loop, axis: str) -> bool:
     """Whether a loop, and loops inside it, go in any order over ranges that are the same for all of `axis`."""
     around, innermost = _nest(s)
     return all(_is_over_a_range(x, axis) for x in (*around, innermost))
+
+
+def _recurs(s: n.Loop, axis: str) -> bool:
+    """Whether a loop of plain statements is in order as it is, over a range that is the same for all of `axis`."""
+    plain = all(isinstance(x, n.Let | n.Assign | n.Store) for x in s.body)
+    return plain and s.kind == "sequential" and _is_over_a_range(replace(s, kind="parallel"), axis)
 
 
 def _is_over_a_range(s: n.Loop, axis: str) -> bool:

@@ -56,7 +56,8 @@ _BYTES = 8 * VECTOR
 """Lanes of one block at most: enough to hide how long an addition takes."""
 
 _HELD = 16
-"""Vectors that a block may hold through a loop, so that they stay in registers."""
+"""Vectors that a block may hold through a loop, if iterations of another loop go together: sums and what they share
+stay in registers. A block alone may hold twice as many: fewer lanes wait longer than what spills costs."""
 
 _STREAMED = 4 * _BYTES
 """Lanes where nothing is held: what each step passes over is long enough for the memory to be read ahead."""
@@ -64,7 +65,7 @@ _STREAMED = 4 * _BYTES
 _ROWS = 4
 """Iterations of a loop around that go together."""
 
-_CHAINS = 8
+_CHAINS = 16
 """Lanes where what they touch is not contiguous."""
 
 
@@ -243,7 +244,8 @@ class _Blocking:
         width = widest(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
-            vectors = _HELD // (len(values) * max(1, len(held)))
+            room = _HELD // len(values) if len(values) > 1 else 2 * _HELD
+            vectors = room // max(1, _set_innermost(plan.body, held))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
             count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
@@ -465,6 +467,12 @@ class _Uniform:
     def holds(self, e: Expr) -> bool:
         """Whether an expression has one value for all of them."""
         return not variables_read(e) & self.moving and not buffers_read(e) & self.written
+
+
+def _set_innermost(block: Iterable[n.Stmt], held: set[str]) -> int:
+    """How many of what lanes hold a loop without loops inside sets, at most: through others it may lie in memory."""
+    loops = [s for s in walk(block) if isinstance(s, n.Loop) and not any(isinstance(x, n.Loop) for x in walk(s.body))]
+    return max((len(held & scalars_set(s)) for s in loops), default=len(held))
 
 
 def _runs(body: Iterable[n.Stmt], uniform: _Uniform) -> Iterator[list[n.Stmt]]:

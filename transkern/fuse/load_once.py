@@ -7,6 +7,12 @@
 
 It must be there even if the loop makes no iteration, and the loop must not change it. What lies beside the neighbours'
 elements a vector loads as fast as it would its own memory.
+
+What an iteration of such a loop loads for all lanes, if for some of them alone, is loaded before they ask:
+
+    s := s + (w[t] if x[t, j] == x[t, j] else 0.0)   to   let part = w[t];  s := s + (part if … else 0.0)
+
+A load that not all lanes come to is a branch in each, and the loop over them has no vectors then.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
@@ -23,7 +30,9 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     is_in_order,
+    map_own,
     map_statement,
+    own_exprs,
     scalars_set,
     variables_read,
     walk,
@@ -43,14 +52,35 @@ class _Loading(Walk):
         super().__init__(program)
         self.names = Names.of(program)
         self.axis = ""  # of the parallel loop around
+        self.written: frozenset[str] | None = None  # in the loop in order inside it
+        self.steady: set[str] = set()  # axes of loops in order inside it
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, (n.Loop, n.While)) and is_in_order(s):
             return self.loaded(s) if self.axis else [self.inside(s)]
-        around, self.axis = self.axis, s.axis if isinstance(s, n.Loop) else self.axis
+        if self.written is not None and isinstance(s, (n.Let, n.Assign, n.Accumulate, n.Store)):
+            return self.asked(s, self.written)
+        axis, written, steady = self.axis, self.written, self.steady
+        if isinstance(s, n.Loop):
+            self.axis, self.written, self.steady = s.axis, None, set()
         made = self.inside(s)
-        self.axis = around
+        self.axis, self.written, self.steady = axis, written, steady
         return [made]
+
+    def asked(self, s: n.Stmt, written: Collection[str]) -> list[n.Stmt]:
+        """A statement of an iteration, behind what it loads for all lanes where a condition of theirs holds."""
+        surely = {e for own in own_exprs(s) for e in always(own)}
+        found = [
+            e for e in dict.fromkeys(e for e in exprs((s,)) if isinstance(e, Load) and e.index and e not in surely)
+            if variables_read(e) & self.steady and self.is_steady(e) and e.buffer not in written and is_within(self, e)
+        ]  # fmt: skip
+        names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
+        return [*(n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)), map_own(s, names.get)]
+
+    def is_steady(self, e: Load) -> bool:
+        """Whether an element is known from the iteration alone, and sizes."""
+        names = variables_read(e) - self.steady
+        return all(map(b.is_size_name, names)) and not any(isinstance(x, Load) for i in e.index for x in walk_expr(i))
 
     def loaded(self, s: n.Loop | n.While) -> list[n.Stmt]:
         own, written = scalars_set(s) | {x.axis for x in walk((s,)) if isinstance(x, n.Loop)}, buffers_written(s)
@@ -61,7 +91,13 @@ class _Loading(Walk):
         ]  # fmt: skip
         names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
         lets = [n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)]
-        return [*lets, map_statement(s, names.get)]
+        changed = map_statement(s, names.get)
+        outer, steady = self.written, self.steady
+        self.written = frozenset(written) if outer is None else outer
+        self.steady = steady | ({s.axis} if isinstance(s, n.Loop) else set())
+        made = self.inside(changed)
+        self.written, self.steady = outer, steady
+        return [*lets, made]
 
 
 def stays(e: Load, own: Collection[str]) -> bool:

@@ -57,6 +57,8 @@ _READERS = (n.Define, n.Let, n.Write, n.Filter, n.Assign, n.Store, n.Accumulate,
 """What reads elements, and nothing but elements."""
 _NEAR = 64
 """Statements behind which it is read: what is read later comes from memory anyway."""
+_CLOSE = 2
+"""Readers of an array so near to each other are taken to share a loop, if they visit as many points."""
 _ROUNDS = 4
 """How often what has become part of a value may become part of another."""
 _MEMORY = 3
@@ -130,9 +132,12 @@ def _is_cheap_temporary(s: n.Define, program: n.Program) -> bool:
 
 
 def _is_cheap(value: Expr) -> bool:
-    """Whether a value takes few operations, and none that may fail, on elements, subscripts and numbers."""
+    """Whether a value takes few operations, and none that may fail, on elements, subscripts and numbers.
+
+    What a value takes twice is computed once.
+    """
     count = 0
-    for e in walk_expr(value):
+    for e in dict.fromkeys(walk_expr(value)):
         match e:
             case Apply(op):
                 count += op != "cast" or e.dtype != e.args[0].dtype
@@ -163,7 +168,7 @@ class _Read(NamedTuple):
     def is_once(self, s: n.Define) -> bool:
         """Whether each element is read for a few points at most."""
         moving = set[str]().union(*map(variables_read, self.place))
-        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around)
+        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around if a.extent != b.ONE)
 
     def is_in_order(self, s: n.Define) -> bool:
         """Whether elements are read as they are made: loops fuse there, and the user's name stays."""
@@ -224,10 +229,22 @@ class _Fresh:
         found = [x for reader in readers for x in self.reads(reader, s)]
         if not all(x.is_once(s) for x in found) or all(x.is_in_order(s) for x in found):
             return False
-        if any(divides_for(x, s.buffer) for x in readers):
+        if any(divides_for(x, s.buffer) for x in readers) or self.asks_places(s):
             return False
-        again = sum(self.bytes(s, beside=x) for x in readers) - self.bytes(s)
+        again = sum(self.bytes(s, beside=self.with_others(k, readers)) for k in range(len(readers))) - self.bytes(s)
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
+
+    def asks_places(self, s: n.Define) -> bool:
+        """Whether a narrow element depends on a comparison of subscripts, which have half as many lanes or fewer."""
+        narrow = itemsize(self.program.buffers[s.buffer].dtype) < itemsize("index")
+        asked = (x for e in walk_expr(s.value) if isinstance(e, Apply) and e.dtype == "bool" for x in e.args)
+        return narrow and any(x.dtype == "index" for x in asked)
+
+    def with_others(self, at: int, readers: Sequence[n.Stmt]) -> set[str]:
+        """What a reader reads, and what readers close to it do that visit as many points: they share a loop."""
+        points = _points(readers[at])
+        close = readers[max(at - _CLOSE, 0) : at + _CLOSE + 1]
+        return set[str]().union(*(buffers_used(x) for x in close if x is readers[at] or _points(x) == points))
 
     def is_copy(self, s: n.Define) -> bool:
         """Whether a temporary's elements are those of one array, in its own order."""
@@ -281,9 +298,14 @@ class _Fresh:
             look(e, getattr(reader, "axes", ()))
         return found
 
-    def bytes(self, s: n.Define, beside: n.Stmt | None = None) -> int:
-        """What is read for one element: of each array that has as many axes, and that a reader does not read anyway."""
+    def bytes(self, s: n.Define, beside: Container[str] = ()) -> int:
+        """What is read for one element: of each array that has as many axes, and is not read `beside` it anyway."""
         full = {a.name for a in s.axes}
-        read = set[str]() if beside is None else buffers_used(beside)
-        loads = {e for e in walk_expr(s.value) if isinstance(e, Load) and e.buffer not in read}
+        loads = {e for e in walk_expr(s.value) if isinstance(e, Load) and e.buffer not in beside}
         return sum(itemsize(e.dtype) for e in loads if set[str]().union(*map(variables_read, e.index)) >= full)
+
+
+def _points(s: n.Stmt) -> Counter[Expr]:
+    """The extents of all axes that a statement goes along, in any order; without those that `keepdims` leaves."""
+    inner = (a for e in own_exprs(s) for x in walk_expr(e) if isinstance(x, Reduce) for a in x.axes)
+    return Counter(a.extent for a in (*getattr(s, "axes", ()), *inner) if a.extent != b.ONE)

@@ -24,6 +24,22 @@ VECTOR_MATH = (
     "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
 )  # fmt: skip
 
+_REST = """
+    T r;  // fmod{f}(a, b)
+#ifdef FP_FAST_FMA{F}
+    const T size = fabs{f}(a), by = fabs{f}(b);
+    const T least = sizeof a == 4 ? 0x1p-20 : 0x1p-100, most = sizeof a == 4 ? 0x1p100 : 0x1p900;
+    const bool plain = (size > least) & (size < most) & (by > least) & (by < most);
+    if (plain && size < by * (sizeof a == 4 ? 0x1p23{f} : 0x1p52)) {
+        const T rest = fma{f}(-trunc{f}(size / by), by, size);  // exact: below `by`, a multiple of its last digit
+        r = copysign{f}(rest + (rest < 0 ? by : 0), a);  // below 0 where the quotient was rounded up to a whole number
+    } else
+#endif
+        r = fmod{f}(a, b);
+"""
+"""What a division leaves, from the quotient where it has no more digits than a number has (glibc's `fmod` takes a loop
+over the digits, GCC's one of the x87's), without a branch; no flag is set that `fmod` does not set."""
+
 # NumPy's `npy_cpow` of a + bi to the c + di: small whole exponents are products, all others the library's
 _POWER = """
     T real, imag;
@@ -100,11 +116,12 @@ HELPERS: dict[str, str] = {
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
     ),
     "fremainder": (
-        "(T a, T b) { T r = fmod{f}(a, b); if (b == 0) return r; "
-        "if (r != 0) return (b < 0) != (r < 0) ? r + b : r; return copysign{f}((T)0, b); }"
+        "(T a, T b)\n{" + _REST + "    union { T value; U bits; } other = {b};  // no `?:`, of which GCC makes a jump\n"
+        "    other.bits &= -(U)((b < 0) != (r < 0));\n    const T found = r + other.value;\n"
+        "    return r == 0 ? copysign{f}((T)0, b) : found;\n}"
     ),
     "ffloordiv": (
-        "(T a, T b) { if (b == 0) return a / b; T r = fmod{f}(a, b), q = (a - r) / b; "
+        "(T a, T b)\n{\n    if (b == 0) return a / b;" + _REST + "    T q = (a - r) / b; "
         "if (r != 0 && (b < 0) != (r < 0)) q -= 1; if (q == 0) return copysign{f}((T)0, a / b); "
         "T w = floor{f}(q); return q - w > (T)0.5 ? w + 1 : w; }"
     ),

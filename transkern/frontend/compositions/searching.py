@@ -266,6 +266,11 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
 
 def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
     edges, first, last, span = _edges(a, bins, range)
+    each: Any = 1
+    if w is None and a.dtype.itemsize == 1:  # the bins of the 256 values, which are counted first
+        each = np.zeros(256, np.int64)
+        np.add.at(each, a.astype(np.uint8), 1)
+        a = np.arange(256).astype(np.uint8).astype(a.dtype)
     kept = (a >= first) & (a <= last)
     x = np.where(kept, a, first).astype(edges.dtype)
     at = (np.subtract(x, first.astype(edges.dtype)) / span * bins).astype(np.int64)
@@ -274,7 +279,7 @@ def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
     at = np.where(x >= edges[at + 1], np.minimum(at + 1, bins - 1), at)
     if w is None:
         counts = np.zeros(bins, np.int64)
-        np.add.at(counts, at, kept)
+        np.add.at(counts, at, np.where(kept, each, 0))
         return edges, counts
     totals = np.zeros(bins, np.float64)
     np.add.at(totals, at, np.where(kept, w, 0))

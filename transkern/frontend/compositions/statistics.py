@@ -74,8 +74,12 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         other = np.atleast_2d(np.asarray(y).astype(dtype))
         x = np.concatenate((x, other if rowvar or other.shape[0] == 1 else other.T), axis=0)
     free = (0 if bias else 1) if ddof is None else ddof
+    factor = np.true_divide(1, np.maximum(x.shape[1] - free, 0.0))
+    if not rowvar and m.ndim != 1 and y is None:  # in the order of its memory, as NumPy leaves it
+        columns = x.T - np.mean(x.T, axis=0)
+        return np.squeeze(np.dot(columns.T, np.conjugate(columns)) * factor)
     centred = x - np.mean(x, axis=1)[:, None]
-    return np.squeeze(np.dot(centred, np.conjugate(centred.T)) * np.true_divide(1, np.maximum(x.shape[1] - free, 0.0)))
+    return np.squeeze(np.dot(centred, np.conjugate(centred.T)) * factor)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:

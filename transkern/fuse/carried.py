@@ -1,0 +1,79 @@
+"""An element that the next iteration of a loop in order reads stays in a variable:
+
+    parallel i in 0 .. n:                            parallel i in 0 .. n:
+        for j in 1 .. m:                                 last := y[i, 0], if there are iterations
+            y[i, j] = y[i, j - 1] + x[i, j]   to         for j in 1 .. m:
+                                                             let made = last + x[i, j];  y[i, j] = made
+                                                             last := made
+
+Rows whose elements follow from each other then go in lanes, as those do that were written with a variable
+(`block_lanes`): what a lane reads again from memory it waits for. Columns lie side by side and are read as fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import exprs, map_block, variables_read, with_bodies
+
+
+def carry_elements(program: n.Program) -> n.Program:
+    """The program with last elements in variables, in loops in order inside parallel ones."""
+    names, variables = Names.of(program), dict(program.variables)
+
+    def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            parallel = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
+            s = with_bodies(s, lambda inner, parallel=parallel: block(inner, parallel))  # type: ignore[misc]
+            store = _store(s) if inside and isinstance(s, n.Loop) else None
+            out += _carried(s, store, names, variables) if isinstance(s, n.Loop) and store is not None else (s,)
+        return tuple(out)
+
+    body = block(program.body, False)
+    return program if body == program.body else replace(program, body=body, variables=variables)
+
+
+def _store(s: n.Loop) -> n.Store | None:
+    """The only store of a loop along a row, if all that it reads of the array is the element before."""
+    *lets, store = s.body
+    if s.kind != "sequential" or s.step != b.ONE or not isinstance(store, n.Store) or not store.index:
+        return None
+    if not all(isinstance(x, n.Let) for x in lets) or b.affine(store.index[-1])[0].get(Var(s.axis, "index")) != 1:
+        return None
+    if any(s.axis in variables_read(i) for i in store.index[:-1]) or {x.name for x in lets if isinstance(x, n.Let)} & (
+        set[str]().union(*map(variables_read, store.index))
+    ):
+        return None
+    before = _before(store, s.axis, b.sub(Var(s.axis, "index"), b.ONE))
+    read = [e for e in exprs(s.body) if isinstance(e, Load) and e.buffer == store.buffer]
+    return store if read and all(e == before for e in read) else None
+
+
+def _before(store: n.Store, axis: str, at: Expr) -> Load:
+    """The element that is stored into in the iteration `at`."""
+    index = tuple(b.substitute(i, {axis: at}) for i in store.index)
+    return Load(store.buffer, index, store.value.dtype)
+
+
+def _carried(s: n.Loop, store: n.Store, names: Names, variables: dict[str, str]) -> tuple[n.Stmt, ...]:
+    dtype = store.value.dtype
+    last, made = names.fresh(f"{store.buffer}_last"), names.fresh(store.buffer)
+    variables[last] = dtype
+    before = _before(store, s.axis, b.sub(Var(s.axis, "index"), b.ONE))
+    there, zero = b.compare("less", s.start, s.stop), b.cast(Const(0, "int64"), dtype)
+    first = b.where(there, _before(store, s.axis, b.sub(s.start, b.ONE)), zero)
+    lets = map_block(s.body, lambda e: Var(last, dtype) if e == before else None)
+    value = lets[-1]
+    assert isinstance(value, n.Store)
+    body = (
+        *lets[:-1],
+        n.Let(made, value.value, span=store.span),
+        replace(value, value=Var(made, dtype)),
+        n.Assign(last, Var(made, dtype), span=store.span),
+    )
+    return n.Assign(last, first, span=s.span), replace(s, body=body)
