@@ -8,6 +8,7 @@ import operator
 import types
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from transkern.frontend import (
     special_methods,
     storing,
 )
-from transkern.frontend.anew import Site
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At
@@ -462,11 +463,29 @@ class Assignments(Results):
             if not isinstance(value, Instance):
                 objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
         elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
-            # arrays have shapes of their own, dicts keys: by what is known of each key
-            held = ctx.deref(value)
-            problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
-            constant_object(ctx, self._key(items), problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
+            self._key_of_any_value(owner, key, value)
         ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
+
+    def _key_of_any_value(self, owner: Object, key: Value, value: Value) -> NoReturn:
+        """The same where the values may be different things, as long as the keys are known one by one: what of the key
+        can be known comes first."""
+        ctx, held = self.ctx, self.ctx.deref(value)
+        problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
+        try:
+            constant_object(ctx, key, problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
+        except (NotKnown, NeedsConstant) as error:
+            if isinstance(error, NeedsConstant):
+                if error.demand not in ctx.numbers or not ctx.reserves:
+                    raise  # an element of a list of labels has no code of its own
+                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.span, ctx.lines)
+            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.pools
+            if objects.key_of(held) is not None and not placed:
+                objects.wanted(ctx, value, problem)
+            of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
+            if placed or not (of_keys or isinstance(held, FUNCTIONS)):
+                error.keyed = ctx.grows_at(owner.token)
+            raise error
+        raise AssertionError("a key that is known")
 
     def _store_inside(self, target: ast.Subscript) -> None:
         """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""

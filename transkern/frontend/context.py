@@ -500,13 +500,22 @@ class Context:
 
     def must_grow(self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
-        site = self.sites[token]
-        of_argument = site[0] == "argument" and isinstance(self.heap[token], Dict)
+        of_argument = self._is_dict_of_caller(token)
         help = "copy it first: d = dict(d)" if of_argument else "make it an array, or a list of one kind of element"
         error = self.error(kind, problem, help)
-        if site in self.growing or site[0] == "fixed" or of_argument:
+        site = self.grows_at(token)
+        if site is None:
             raise error
         raise MustGrow(site, error)
+
+    def grows_at(self, token: int) -> Site | None:
+        """Where a list or dict is made that another translation may have as one that grows; None where it may not."""
+        site = self.sites[token]
+        fixed = site in self.growing or site[0] == "fixed" or self._is_dict_of_caller(token)
+        return None if fixed else site
+
+    def _is_dict_of_caller(self, token: int) -> bool:
+        return self.sites[token][0] == "argument" and isinstance(self.heap[token], Dict)
 
     def must_be_known(
         self, value: Value, problem: str, help: str = "", kind: refusals.Kind = refusals.NEEDS_CONSTANT

@@ -37,23 +37,6 @@ def complex_seen_instead(x):
     return len(seen)
 
 
-def arrays_by_key(x, k):
-    """arrays_by_key(float64[n,m], int64[n])"""
-    rows = {}
-    for i in range(len(x)):
-        rows[k[i]] = 2 * x[i]
-    return rows[k[0]]
-
-
-def arrays_by_key_instead(x, k):
-    """arrays_by_key_instead(float64[n,m], int64[n])"""
-    rows, held = {}, []
-    for i in range(len(x)):
-        rows[k[i]] = len(held)
-        held.append(2 * x[i])
-    return held[rows[k[0]]]
-
-
 def sets_by_key(k):
     """sets_by_key(int64[n])"""
     seen = {}
