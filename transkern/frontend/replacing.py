@@ -12,7 +12,7 @@ from transkern import refusals
 from transkern.frontend import growing, list_types, python_types, rows, twins
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_number, list_array
+from transkern.frontend.elementwise import as_array, describe, list_array
 from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
 from transkern.frontend.iterating import all_of
 from transkern.frontend.positions import check_position
@@ -27,7 +27,6 @@ from transkern.frontend.values import (
     Range,
     Record,
     Row,
-    Scalar,
     Seq,
     Static,
     Value,
