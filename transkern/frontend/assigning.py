@@ -52,6 +52,7 @@ from transkern.frontend.elementwise import (
     describe,
     is_number,
     is_python_number,
+    loop_types,
     part,
     present,
     scalar_expr,
@@ -755,12 +756,28 @@ class Assignments(Results):
         if isinstance(old, Array):
             new = outputs.operand(self.ctx, new)
             outputs.check_writable(self.ctx, [old])
+        if isinstance(old, Array) and doubts.doubts_of([new]) and self._depends_on_type(op, old, new):
+            dtype = old.dtype
+
+            def compute(given: Sequence[Value]) -> Value:
+                made = self.updated(op, *given)
+                return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
+
+            chosen = doubts.chosen_array(self.ctx, [old, new], compute)
+            if chosen is not None:
+                return chosen
         if isinstance(old, Array) and op != "matmul":
             if large.is_large(new):
                 asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
             outputs.check_casts(self.ctx, op, [old, new], [old])
             old, new = outputs.fitting(self.ctx, [old, new], [old])
         return self.operate(op, old, new, in_place=True)
+
+    def _depends_on_type(self, op: str, old: Array, new: Value) -> bool:
+        """Whether NumPy computes ``old op= new`` in another dtype for each type that a number may have."""
+        if op == "matmul":
+            return False
+        return len(doubts.outcomes([old, new], lambda given: loop_types(self.ctx, getattr(np, op), given, None))) > 1
 
     def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx
