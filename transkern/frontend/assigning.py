@@ -484,7 +484,7 @@ class Assignments(Results):
                 objects.wanted(ctx, value, problem)
             of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
             if placed or not (of_keys or isinstance(held, FUNCTIONS)):
-                error.keyed = ctx.grows_at(owner.token)
+                error.grown = ctx.grows_at(owner.token)
             raise error
         raise AssertionError("a key that is known")
 
@@ -509,7 +509,8 @@ class Assignments(Results):
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
             of_texts = all(map(is_character_or_text, base.items))
-            if isinstance(owner, Object) and (of_texts or all(_is_numbers(i) for i in base.items)):
+            some = [i.value if isinstance(i, OrNone) else i for i in base.items if i != Static(None)]
+            if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
                 ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
             help = "make the position a constant, or the elements of one type"
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)

@@ -145,6 +145,7 @@ class Context:
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
+        self.lasting: set[str] = set()  # names that stay taken when a loop is translated again
         self.numbered: dict[str, int] = {}  # the last number that each name has got: below it none is free
         self.dims: set[str] = set()  # the sizes of the arguments
         self.parameters: frozenset[str] = frozenset()  # the names of the function's own
@@ -372,7 +373,7 @@ class Context:
         self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
-        self.ranges, self.taken = dict(ranges), set(taken)
+        self.ranges, self.taken = dict(ranges), taken | self.lasting
         self.numbered = {}
         self.lengths.now.clear()
         del self.out[length:]

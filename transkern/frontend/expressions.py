@@ -225,12 +225,13 @@ class Expressions(Calls):
                     continue
                 item = self.expr(e)
                 with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
-                    those.put(self._placed(item))
+                    those.put(self._placed(item, "listed" if isinstance(e, ast.ListComp) else ITEM))
         return tuple(those.values)
 
-    def _placed(self, value: Value) -> Value:
-        """`value` as an item of a display: a list in a list is an object of its own."""
-        return self.settle(value, ITEM) if isinstance(value, (Seq, Dict, Record)) else value
+    def _placed(self, value: Value, name: str = ITEM) -> Value:
+        """`value` as an item of a display: a list in a list is an object of its own. A comprehension has another `name`
+        than the lists in it, which are made at the same place."""
+        return self.settle(value, name) if isinstance(value, (Seq, Dict, Record)) else value
 
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
         ctx = self.ctx

@@ -390,6 +390,17 @@ class GrowingList:
         return [leaf for c in self.columns for leaf in c.leaves] if self.columns else [self]
 
     @property
+    def parts(self) -> list[GrowingList]:
+        """This list and all that its elements stand in, one in the other."""
+        return [self, *(part for c in self.columns for part in c.parts)]
+
+    @property
+    def original(self) -> GrowingList:
+        """Of a row as it is at a moment, or a part of one, the list that it stands in; any other list itself."""
+        pool = self if self.row_of is None else self.row_of.rows.pool
+        return next((part for part in pool.parts if part.buffer == self.buffer), pool)
+
+    @property
     def is_queue(self) -> bool:
         return bool(self.head) and self.row_of is None
 
