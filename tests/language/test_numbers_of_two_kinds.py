@@ -8,6 +8,7 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import on_target
+from transkern import compile as compile_it
 from transkern.errors import CompileError
 
 
@@ -179,3 +180,42 @@ def test_three_kinds() -> None:
     x = np.array([1.5, -0.3, 1e300, -5, np.inf, -0.0, np.nan, -4.5])
     alike(of_three, x)
     alike(of_three, x[::-1].copy())
+
+
+# ---- NumPy's integers or floats --------------------------------------------------------------------------------------
+
+
+def shortest(g: Any, source: Any) -> Any:
+    n = len(g)
+    dist, done = [float("inf")] * n, [False] * n
+    dist[source] = 0
+    for _ in range(n):
+        u = -1
+        for v in range(n):
+            if not done[v] and (u < 0 or dist[v] < dist[u]):
+                u = v
+        done[u] = True
+        for v in range(n):
+            if g[u][v] > 0 and dist[u] + g[u][v] < dist[v]:
+                dist[v] = dist[u] + g[u][v]
+    last = dist[1] + g[1, 1]
+    return dist, last, last * 2, last / 2, last > 3, max(dist[0] + g[0, 0], last)
+
+
+def put_together(g: Any, x: Any) -> Any:
+    column, floats = [v for v in g[0] if v > 5], [v for v in x if v > 0.6]
+    row = [0] * (len(g) - len(column)) + column
+    g[1] = row
+    whole = [i for i in range(len(x)) if x[i] > 0.5]
+    return row, sum(row), row[::-1], row + row, whole + floats, floats + whole, sorted(whole + floats)
+
+
+def test_integers_or_floats() -> None:
+    g = np.random.default_rng(0).integers(0, 20, (6, 6))
+    for values in (g, g * 0, g.astype(np.int32)):
+        for source in (0, 1):
+            alike(shortest, values, source)
+    alike(put_together, g, np.arange(6) * 0.5)
+    alike(put_together, g * 0, np.arange(6) * 0.5)
+    with pytest.raises(OverflowError, match="2\\*\\*53"):
+        compile_it(shortest, target="cpu")((g + 1) * (1 << 55), 0)

@@ -136,3 +136,37 @@ def replaced(x, y):
 def test_an_array_that_stands_there_twice_is_not_changed(user: Callable[..., Any]) -> None:
     with pytest.raises(transkern.CompileError, match="copy"):
         transkern.compile(user, target="cpu")(X, Y)
+
+
+# ---- dicts that are written out, or made of pairs --------------------------------------------------------------------
+
+
+def written_out(x, y):
+    level, queue = {y[0]: 0}, [int(y[0])]
+    while queue:
+        u = queue.pop(0)
+        for v in (u + 1, u * 2):
+            if v < 9 and v not in level:
+                level[v] = level[u] + 1
+                queue.append(v)
+    groups = {int(y[1]): [1], -1: [2, 3]}
+    groups[int(y[1])].append(5)
+    came = {(y[0], 7): None}
+    came[2, 2] = (int(y[1]), 3)
+    lengths = [len({y[i]: x[i, 0], 0: 1.0}) for i in range(len(y))]
+    return level, groups, came, lengths, {y[0]: 1, y[2]: 2, y[3]: 3, 7: 4}
+
+
+def of_pairs(x, y):
+    firsts = dict(zip(y, x[:, 0]))
+    firsts[int(y[0])] += 1
+    pairs = [(int(v), x[i, 2]) for i, v in enumerate(y)]
+    return firsts, dict(pairs), dict(enumerate(x[:, 1])), sorted(dict(zip(y, y)).items())
+
+
+@pytest.mark.parametrize("user", [written_out, of_pairs])
+def test_dicts_written_out(user: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    alike(user, X, Y)
+    alike(user, X[4:], Y[4:])
+    if user is of_pairs:
+        alike(user, X, Y, target=on_target("cuda", monkeypatch))

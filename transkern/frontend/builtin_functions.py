@@ -18,6 +18,7 @@ from transkern.frontend import (
     doubts,
     growing,
     hashed,
+    iterating,
     large,
     python_types,
     sequences,
@@ -302,7 +303,11 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
         if pairs is None:
             counted = iteration(ctx, given)
             if not isinstance(counted, list):
-                ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
+                if keywords:
+                    ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
+                held = hashed.new(ctx, "dict", "dict", hashed.site_of(ctx, "pairs"))
+                hashed.update(ctx, held, iterating.all_of(ctx, given))
+                return held
             for item in counted:
                 pair = ctx.deref(item)
                 if not isinstance(pair, Seq) or len(pair.items) != 2:

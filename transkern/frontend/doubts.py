@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 import numpy as np
 
 from transkern import refusals
-from transkern.errors import EMPTY
+from transkern.errors import EMPTY, NOT_HELD
 from transkern.frontend.anew import Site, Terminated
 from transkern.frontend.context import Context
 from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
@@ -582,11 +582,31 @@ def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Va
     same = all(np.dtype(_numpy_name(k)).kind == wide.kind for k in (one, two)) and not (one[1] or two[1])
     if split.of_empty and not same:
         return _held_as_of_elements(ctx, split, parts, Doubt(tuple(sorted((one, two))), (), split=split))
-    held = (str(wide.name), False) if same else holding_exactly(*one, *two)
+    held = (str(wide.name), False) if same else holding_exactly(*one, *two) or _floats_for(ctx, split, parts, one, two)
     if held is None:
         depends(ctx, args, what)
     body = b.where(split.tag, b.cast(parts[0], held[0]), b.cast(parts[1], held[0]))
     return shown(Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), () if same else None, split=split)))
+
+
+def _floats_for(ctx: Context, split: Split, parts: tuple[Expr, Expr], one: Kind, two: Kind) -> Kind | None:
+    """The type that holds an integer or a float64, as lists of such do: after a check that it holds the integer."""
+    for (dtype, _), (other, _), number, is_float in (
+        (one, two, parts[0], b.logical_not(split.tag)), (two, one, parts[1], split.tag),
+    ):  # fmt: skip
+        if other == "float64" and np.dtype(_numpy_name((dtype, False))).kind in "iu":
+            if ctx.range_of(number) is None and np.dtype(_numpy_name((dtype, False))).itemsize == 8:
+                ctx.guard(b.either(is_float, is_held_by_floats(ctx.let(number, "number"))), "OverflowError", NOT_HELD)
+            return "float64", False
+    return None
+
+
+def is_held_by_floats(number: Expr) -> Expr:
+    """Whether a float64 holds an integer."""
+    holds = b.compare("less_equal", number, Const(1 << 53, number.dtype))
+    if number.dtype != "uint64":
+        holds = b.both(b.compare("greater_equal", number, Const(-(1 << 53), number.dtype)), holds)
+    return holds
 
 
 def _numpy_name(kind: Kind) -> str:

@@ -45,19 +45,6 @@ def sets_by_key(k):
     return len(seen)
 
 
-def pairs_as_a_dict(x):
-    """pairs_as_a_dict(float64[n])"""
-    return {int(x[0]): 1.0, int(x[1]): 2.0}
-
-
-def pairs_as_a_dict_instead(x):
-    """pairs_as_a_dict_instead(float64[n])"""
-    found = {}
-    found[int(x[0])] = 1.0
-    found[int(x[1])] = 2.0
-    return found
-
-
 def default_for_an_error(x):
     """default_for_an_error(float64[n])"""
     weights = {"left": 1.0, "right": 2.0}
