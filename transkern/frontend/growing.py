@@ -87,11 +87,19 @@ def new(
     ctx.emit(n.Alloc(buffer))
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
+    elif site is not None:
+        owner.ahead = {at: rows.made(ctx, name, at) for at in sorted(ctx.ragged, key=repr) if _is_item_of(at, site)}
     if site in ctx.optional:
         make_optional(ctx, owner)
     for item in items:
         append(ctx, owner, item)
     return owner
+
+
+def _is_item_of(at: Site, site: Site) -> bool:
+    """Whether a place is that of an item of the tuples in a list."""
+    behind = at[len(site) :]
+    return bool(behind) and at[: len(site)] == site and all(isinstance(k, int) for k in behind)
 
 
 def make_optional(ctx: Context, owner: GrowingList) -> None:
@@ -397,8 +405,10 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
             column.unbounded = owner.unbounded
             owner.columns.append(column)
+            column.ahead = owner.ahead
             if owner.site is not None:
                 column.site = (*owner.site, k)
+                column.rows = owner.ahead.get(column.site)
             if column.site is not None and column.site in ctx.optional:
                 make_optional(ctx, column)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]

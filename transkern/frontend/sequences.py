@@ -10,6 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend import doubts, growing, hashed, iterating, library_calls, twins
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
@@ -132,8 +133,13 @@ def _list_method(
         case "__delitem__":
             asked(ctx, changed.__delitem__, constant_object(ctx, args[0], "deleting an item at a run-time position"))
         case "remove":
-            known = [constant_object(ctx, i, "remove from run-time values") for i in items]
-            wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            try:
+                known = [constant_object(ctx, i, "remove from run-time values") for i in items]
+                wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            except NotKnown as error:
+                if isinstance(owner, Object) and all(doubts.kinds_of(v) for v in (*items, args[0])):
+                    error.grown = ctx.grows_at(owner.token)
+                raise
             if wanted not in known:
                 ctx.guard(b.FALSE, "ValueError", "list.remove(x): x not in list")
             changed.pop(known.index(wanted))

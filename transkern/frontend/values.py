@@ -376,6 +376,7 @@ class GrowingList:
     unbounded: bool = False  # how long it gets is nobody's business: it has all the room there is
     of: type | None = None  # the class of its elements, where they are named tuples
     rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
+    ahead: dict[tuple[Any, ...], Rows] = field(default_factory=dict)  # those of items of its tuples, by their places
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
