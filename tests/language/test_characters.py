@@ -285,3 +285,33 @@ def test_the_order_of_a_set_of_characters_is_refused() -> None:
 
     with pytest.raises(transkern.CompileError, match="another one in each run"):
         transkern.compile(looped, target="cpu")("ACGT", 3)
+
+
+def digits(n):
+    found = []
+    while n > 0:
+        found.append("01"[n % 2])
+        n //= 2
+    return "".join(reversed(found))
+
+
+def joined_texts_compared(a):
+    same = [s == s[::-1] for s in [digits(5)]], digits(int(a[0])) == digits(4)
+    s = digits(int(a[0]))
+    palindromes = []
+    for v in a:
+        t = digits(int(v))
+        if t == t[::-1]:
+            palindromes.append(int(v))
+    return s == "101", s != "101", s == "11", s == "", s == "1", s < "11", s > "100", s is None, same, palindromes
+
+
+def text_of_numbers_compared(a):
+    return f"{a[0]}" == "5"
+
+
+def test_texts_of_the_run_are_compared() -> None:
+    for first in (5, 4, 0, 1):
+        alike(joined_texts_compared, np.array([first, 3, 6, 9, 7]))
+    with pytest.raises(transkern.CompileError, match="a comparison of a text made of run-time numbers"):
+        transkern.compile(text_of_numbers_compared, target="cpu")(np.array([5]))

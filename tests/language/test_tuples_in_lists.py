@@ -98,6 +98,22 @@ def test_tuples_in_lists(user: Callable[..., Any], monkeypatch: pytest.MonkeyPat
         alike(user, POINTS, IDS, target=on_target("cuda", monkeypatch))
 
 
+def one_or_many(points, ids):
+    near = []
+    for i in range(len(ids)):
+        if ids[0] > 1:
+            near.append([i])
+        else:
+            near.append([j for j in range(len(ids)) if abs(ids[i] - ids[j]) < 2])
+    near[1].append(7)
+    return near
+
+
+def test_lists_of_one_element_or_many() -> None:
+    alike(one_or_many, POINTS, IDS)
+    alike(one_or_many, POINTS, IDS[1:])
+
+
 def missing(points, ids):
     known = [7, 8]
     known.remove(ids[0])

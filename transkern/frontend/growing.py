@@ -313,6 +313,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             put(ctx, column, item, count)
         return
+    if owner.columns and owner.row == "list" and isinstance(value, GrowingList):
+        rows.wanted(ctx, owner, "a list of lists of different lengths")
     if owner.columns:
         _fail_differ(ctx)
     if isinstance(value, GrowingList):
