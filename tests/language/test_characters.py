@@ -315,3 +315,27 @@ def test_texts_of_the_run_are_compared() -> None:
         alike(joined_texts_compared, np.array([first, 3, 6, 9, 7]))
     with pytest.raises(transkern.CompileError, match="a comparison of a text made of run-time numbers"):
         transkern.compile(text_of_numbers_compared, target="cpu")(np.array([5]))
+
+
+def in_binary(a, n):
+    parity = {(s, b): bin((b << 2 | s) & 5).count("1") & 1 for s in range(4) for b in (0, 1)}
+    ones = [bin(int(v)).count("1") for v in a]
+    last = [bin(int(v))[-1] for v in a]
+    return parity, ones, last, bin(n), bin(n).count("0"), bin(a[0])[2:], len(bin(n)), bin(n) == "0b101", bin(9)
+
+
+def no_integer(a, n):
+    return bin(a[0] * 0.5)
+
+
+def no_code(a, n):
+    return chr(a[0] * 0.5)
+
+
+def test_numbers_in_binary(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.array([3, -1, 4, 0, 5, 2**40, -9])
+    for n in (5, 0, -6, 2**63 - 1):
+        alike(in_binary, a, n)
+    alike(in_binary, a, 5, target=on_target("cuda", monkeypatch))
+    alike(no_integer, a, 5)
+    alike(no_code, a, 5)
