@@ -256,8 +256,8 @@ def text_method(
             return together(parts)
         return _joined(ctx, receiver.value, args[0])
     if isinstance(receiver, JoinedText) and name == "count" and len(args) == 1 and code_of(args[0]) is not None:
-        held = receiver.characters
-        return None if held is None else compose(ctx, "lists", "count", [held, args[0]], {})
+        characters = receiver.characters
+        return None if characters is None else compose(ctx, "lists", "count", [characters, args[0]], {})
     return None
 
 
