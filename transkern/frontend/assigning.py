@@ -477,7 +477,8 @@ class Assignments(Results):
         except (NotKnown, NeedsConstant) as error:
             if isinstance(error, NeedsConstant):
                 if error.demand not in ctx.numbers or not ctx.reserves:
-                    raise  # an element of a list of labels has no code of its own
+                    raise
+                # an element of a list of labels: no code of its own for each such list
                 error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.span, ctx.lines)
             placed = isinstance(value, Dict) and objects.key_of(value) in ctx.pools
             if objects.key_of(held) is not None and not placed:
