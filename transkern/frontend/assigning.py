@@ -667,7 +667,7 @@ class Assignments(Results):
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict, GrowingList, Record)) and isinstance(old, Array):
+        if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             self._left_in_place(owner, target, items, old)
             return
