@@ -285,3 +285,57 @@ def test_the_order_of_a_set_of_characters_is_refused() -> None:
 
     with pytest.raises(transkern.CompileError, match="another one in each run"):
         transkern.compile(looped, target="cpu")("ACGT", 3)
+
+
+def digits(n):
+    found = []
+    while n > 0:
+        found.append("01"[n % 2])
+        n //= 2
+    return "".join(reversed(found))
+
+
+def joined_texts_compared(a):
+    same = [s == s[::-1] for s in [digits(5)]], digits(int(a[0])) == digits(4)
+    s = digits(int(a[0]))
+    palindromes = []
+    for v in a:
+        t = digits(int(v))
+        if t == t[::-1]:
+            palindromes.append(int(v))
+    return s == "101", s != "101", s == "11", s == "", s == "1", s < "11", s > "100", s is None, same, palindromes
+
+
+def text_of_numbers_compared(a):
+    return f"{a[0]}" == "5"
+
+
+def test_texts_of_the_run_are_compared() -> None:
+    for first in (5, 4, 0, 1):
+        alike(joined_texts_compared, np.array([first, 3, 6, 9, 7]))
+    with pytest.raises(transkern.CompileError, match="a comparison of a text made of run-time numbers"):
+        transkern.compile(text_of_numbers_compared, target="cpu")(np.array([5]))
+
+
+def in_binary(a, n):
+    parity = {(s, b): bin((b << 2 | s) & 5).count("1") & 1 for s in range(4) for b in (0, 1)}
+    ones = [bin(int(v)).count("1") for v in a]
+    last = [bin(int(v))[-1] for v in a]
+    return parity, ones, last, bin(n), bin(n).count("0"), bin(a[0])[2:], len(bin(n)), bin(n) == "0b101", bin(9)
+
+
+def no_integer(a, n):
+    return bin(a[0] * 0.5)
+
+
+def no_code(a, n):
+    return chr(a[0] * 0.5)
+
+
+def test_numbers_in_binary(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.array([3, -1, 4, 0, 5, 2**40, -9])
+    for n in (5, 0, -6, 2**63 - 1):
+        alike(in_binary, a, n)
+    alike(in_binary, a, 5, target=on_target("cuda", monkeypatch))
+    alike(no_integer, a, 5)
+    alike(no_code, a, 5)

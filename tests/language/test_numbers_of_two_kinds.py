@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from tests.regressions.support import alike
+from tests.tools import on_target
+from transkern import compile as compile_it
 from transkern.errors import CompileError
 
 
@@ -81,3 +83,139 @@ def test_where_the_type_would_be_another() -> None:
 
     with pytest.raises(CompileError, match="a number that is"):
         alike(made, np.array([2]), np.array([1, 9], np.int32), 4, True)
+
+
+# ---- into arrays, and among numbers of three types -------------------------------------------------------------------
+
+
+def in_place(x: Any, n: Any, kind: Any) -> Any:
+    box, whole, confidence, kept = np.ones(3, kind), np.ones(2, np.int32), 0, []
+    for i in range(n):
+        if x[i] > 0:
+            kept.append(x[i : i + 3])
+    for b in kept:
+        box += 0.1 * b
+        confidence += b[0]
+        box[1:] -= confidence
+    half = 0.1 if x[0] > 0 else x[1]
+    box /= confidence
+    box[0] -= half
+    box[1:] += half
+    box **= half
+    whole *= len(kept) if x[0] > 0 else np.int8(2)
+    return box, box < confidence, box == half, np.maximum(box, 1) > half, whole
+
+
+def cast_on_one_path(x: Any, n: Any) -> Any:
+    box, factor = np.ones(3, np.int32), 2
+    for i in range(n):
+        if x[i] > 0:
+            factor = x[i]
+    box *= factor
+    return box
+
+
+def test_arrays_in_place() -> None:
+    x = np.array([0.1, -2.5, 3.0, np.nan, 1e300, -0.0, 0.3, 0.7])
+    for values in (x, -x, x[::-1].copy()):
+        for n in (0, 5):
+            alike(in_place, values, n, np.float32)
+            alike(cast_on_one_path, values, n)
+    alike(in_place, x, 5, np.float64)
+
+
+def test_arrays_in_place_on_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    for target in ("cuda", "pallas"):
+        for n in (0, 3):
+            alike(cast_on_one_path, np.array([0.1, -2.5, 3.0]), n, target=on_target(target, monkeypatch))
+
+
+def potentials(a: Any) -> Any:
+    m = len(a)
+    u, v, p = [0] * (m + 1), [0] * (m + 1), [0] * (m + 1)
+    for i in range(1, m + 1):
+        p[0], j0 = i, 0
+        least, used = [float("inf")] * (m + 1), [False] * (m + 1)
+        while True:
+            used[j0] = True
+            delta, j1 = float("inf"), 0
+            for j in range(1, m + 1):
+                if not used[j]:
+                    least[j] = min(least[j], a[p[j0] - 1][j - 1] - u[p[j0]] - v[j])
+                    if least[j] < delta:
+                        delta, j1 = least[j], j
+            for j in range(m + 1):
+                if used[j]:
+                    u[p[j]] += delta
+                    v[j] -= delta
+                else:
+                    least[j] -= delta
+            j0 = j1
+            if p[j0] == 0:
+                break
+        p[j0] = i
+    return p, u, v
+
+
+def of_three(x: Any) -> Any:
+    many = [0] * len(x)
+    for i in range(len(x)):
+        if x[i] > 0:
+            many[i] += x[i]
+        elif x[i] < -1:
+            many[i] = 0.5 * i
+        else:
+            many[i] = i
+    sums = [many[i] + 0.5 for i in range(len(x))]
+    large = [v > 1 for v in many]
+    for i in range(len(x)):
+        many[i] *= 3
+    for i in range(1, len(x)):
+        many[i] -= many[0]
+    return many, sums, large, many[1], many[2] - 1
+
+
+def test_three_kinds() -> None:
+    alike(potentials, np.random.default_rng(0).integers(0, 64, (5, 5)) / 8)
+    x = np.array([1.5, -0.3, 1e300, -5, np.inf, -0.0, np.nan, -4.5])
+    alike(of_three, x)
+    alike(of_three, x[::-1].copy())
+
+
+# ---- NumPy's integers or floats --------------------------------------------------------------------------------------
+
+
+def shortest(g: Any, source: Any) -> Any:
+    n = len(g)
+    dist, done = [float("inf")] * n, [False] * n
+    dist[source] = 0
+    for _ in range(n):
+        u = -1
+        for v in range(n):
+            if not done[v] and (u < 0 or dist[v] < dist[u]):
+                u = v
+        done[u] = True
+        for v in range(n):
+            if g[u][v] > 0 and dist[u] + g[u][v] < dist[v]:
+                dist[v] = dist[u] + g[u][v]
+    last = dist[1] + g[1, 1]
+    return dist, last, last * 2, last / 2, last > 3, max(dist[0] + g[0, 0], last)
+
+
+def put_together(g: Any, x: Any) -> Any:
+    column, floats = [v for v in g[0] if v > 5], [v for v in x if v > 0.6]
+    row = [0] * (len(g) - len(column)) + column
+    g[1] = row
+    whole = [i for i in range(len(x)) if x[i] > 0.5]
+    return row, sum(row), row[::-1], row + row, whole + floats, floats + whole, sorted(whole + floats)
+
+
+def test_integers_or_floats() -> None:
+    g = np.random.default_rng(0).integers(0, 20, (6, 6))
+    for values in (g, g * 0, g.astype(np.int32)):
+        for source in (0, 1):
+            alike(shortest, values, source)
+    alike(put_together, g, np.arange(6) * 0.5)
+    alike(put_together, g * 0, np.arange(6) * 0.5)
+    with pytest.raises(OverflowError, match="2\\*\\*53"):
+        compile_it(shortest, target="cpu")((g + 1) * (1 << 55), 0)

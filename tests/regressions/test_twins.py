@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
 from tests.trust.against_python import function, outcome
 
 BEGIN = "t = []\nfor v in x:\n    if v > 0.5:\n        t.append(x * v)\n"
@@ -49,3 +52,82 @@ def test_where_no_other_list_is_read(body: str) -> None:
     plain = function(BEGIN + body, "x, y")
     wanted, found = (outcome(f, X, X) for f in (plain, transkern.compile(plain, target="cpu")))
     assert found == wanted
+
+
+# ---- one array or list that is put into two lists --------------------------------------------------------------------
+
+
+def arrays_in_two_lists(x, y):
+    one, two = [], []
+    for i in range(len(y)):
+        v = x[i] * 1
+        one.append(v)
+        two.append(v)
+    one[0] += 1
+    return one, two
+
+
+def arrays_in_two_dicts(x, y):
+    one, two = {}, {}
+    for i in range(len(y)):
+        v = x[i] * 1
+        one[int(y[i])] = v
+        two[int(y[i])] = v
+    one[0] += 1
+    return one, two
+
+
+def parts_in_two_lists(x, y):
+    one, two = [], []
+    for i in range(len(y)):
+        v = x[i, : y[i]] * 1
+        one.append((v, i))
+        two.append(v)
+    two[1][0] = 5
+    return one, two
+
+
+def lists_in_two_lists(x, y):
+    one, two = [], []
+    for i in range(len(y)):
+        r = [i, 2]
+        one.append(r)
+        two.append(r)
+    one[0][0] = 9
+    return one, two
+
+
+def lists_in_a_dict_and_a_list(x, y):
+    one, two = {}, []
+    for i in range(len(y)):
+        r = [i]
+        one[int(y[i])] = r
+        two.append(r)
+    one[1].append(9)
+    return one, two
+
+
+IN_TWO = [arrays_in_two_lists, arrays_in_two_dicts, parts_in_two_lists, lists_in_two_lists, lists_in_a_dict_and_a_list]
+ROWS_OF_TWO = np.arange(18.0).reshape(6, 3), np.array([0, 1, 2, 0, 1, 2])
+
+
+@pytest.mark.parametrize("function", IN_TWO)
+def test_what_stands_in_two_lists_is_not_changed_in_one(function: Any) -> None:
+    with pytest.raises(transkern.CompileError, match="stands in several lists"):
+        transkern.compile(function, target="cpu")(*ROWS_OF_TWO)
+
+
+def one_of_two_is_read(x, y):
+    one, two, three = [], [], []
+    for i in range(len(y)):
+        v = x[i] * 1
+        one.append(v)
+        two.append(v)
+        three.append(x[i] * 1)
+    total = sum(v[0] for v in two)
+    one[0] += 1
+    return one, total, three
+
+
+def test_what_stands_in_a_list_that_nobody_reads_is_changed() -> None:
+    alike(one_of_two_is_read, *ROWS_OF_TWO)

@@ -32,14 +32,16 @@ class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 
     Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
-    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`), or the objects
-    of a class to stand in lists (`pooled`: the class, and the names of its attributes).
+    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`), or a list or
+    dict to be one of which only the run knows what is in it (`grown`), or the objects of a class to stand in lists
+    (`pooled`: the class, and the names of its attributes).
     """
 
     wanted: tuple[Site, tuple[str, bool]] | None = None
     table: Site | None = None
     ragged: Site | None = None
     optional: Site | None = None
+    grown: Site | None = None  # a list or dict that is known, of which only the run knows which element is meant
     characters: Site | None = None  # a list that has characters in it which only the run knows
     pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
@@ -48,7 +50,7 @@ class NotKnown(CompileError):
 
     @property
     def begins_anew(self) -> bool:
-        lists = self.wanted, self.table, self.ragged, self.optional, self.characters, self.pooled
+        lists = self.wanted, self.table, self.ragged, self.optional, self.grown, self.characters, self.pooled
         return any(one is not None for one in (*lists, self.grows, self.early))
 
 

@@ -8,6 +8,7 @@ import operator
 import types
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from transkern.frontend import (
     special_methods,
     storing,
 )
-from transkern.frontend.anew import Site
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At
@@ -51,6 +52,7 @@ from transkern.frontend.elementwise import (
     describe,
     is_number,
     is_python_number,
+    loop_types,
     part,
     present,
     scalar_expr,
@@ -462,11 +464,30 @@ class Assignments(Results):
             if not isinstance(value, Instance):
                 objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
         elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
-            # arrays have shapes of their own, dicts keys: by what is known of each key
-            held = ctx.deref(value)
-            problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
-            constant_object(ctx, self._key(items), problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
+            self._key_of_any_value(owner, key, value)
         ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
+
+    def _key_of_any_value(self, owner: Object, key: Value, value: Value) -> NoReturn:
+        """The same where the values may be different things, as long as the keys are known one by one: what of the key
+        can be known comes first."""
+        ctx, held = self.ctx, self.ctx.deref(value)
+        problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
+        try:
+            constant_object(ctx, key, problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
+        except (NotKnown, NeedsConstant) as error:
+            if isinstance(error, NeedsConstant):
+                if error.demand not in ctx.numbers or not ctx.reserves:
+                    raise
+                # an element of a list of labels: no code of its own for each such list
+                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.span, ctx.lines)
+            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.pools
+            if objects.key_of(held) is not None and not placed:
+                objects.wanted(ctx, value, problem)
+            of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
+            if placed or not (of_keys or isinstance(held, FUNCTIONS)):
+                error.grown = ctx.grows_at(owner.token)
+            raise error
+        raise AssertionError("a key that is known")
 
     def _store_inside(self, target: ast.Subscript) -> None:
         """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
@@ -489,7 +510,8 @@ class Assignments(Results):
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
             of_texts = all(map(is_character_or_text, base.items))
-            if isinstance(owner, Object) and (of_texts or all(_is_numbers(i) for i in base.items)):
+            some = [i.value if isinstance(i, OrNone) else i for i in base.items if i != Static(None)]
+            if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
                 ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
             help = "make the position a constant, or the elements of one type"
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
@@ -645,7 +667,7 @@ class Assignments(Results):
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict, GrowingList, Record)) and isinstance(old, Array):
+        if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             self._left_in_place(owner, target, items, old)
             return
@@ -736,12 +758,28 @@ class Assignments(Results):
         if isinstance(old, Array):
             new = outputs.operand(self.ctx, new)
             outputs.check_writable(self.ctx, [old])
+        if isinstance(old, Array) and doubts.doubts_of([new]) and self._depends_on_type(op, old, new):
+            dtype = old.dtype
+
+            def compute(given: Sequence[Value]) -> Value:
+                made = self.updated(op, *given)
+                return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
+
+            chosen = doubts.chosen_array(self.ctx, [old, new], compute)
+            if chosen is not None:
+                return chosen
         if isinstance(old, Array) and op != "matmul":
             if large.is_large(new):
                 asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
             outputs.check_casts(self.ctx, op, [old, new], [old])
             old, new = outputs.fitting(self.ctx, [old, new], [old])
         return self.operate(op, old, new, in_place=True)
+
+    def _depends_on_type(self, op: str, old: Array, new: Value) -> bool:
+        """Whether NumPy computes ``old op= new`` in another dtype for each type that a number may have."""
+        if op == "matmul":
+            return False
+        return len(doubts.outcomes([old, new], lambda given: loop_types(self.ctx, getattr(np, op), given, None))) > 1
 
     def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx

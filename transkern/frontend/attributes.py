@@ -44,6 +44,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Known,
     Method,
     Partial,
@@ -197,6 +198,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         case Range(start, stop, step) if name in ("start", "stop", "step"):
             return Scalar({"start": start, "stop": stop, "step": step}[name], True)
         case Seq() | Range():
+            return Method(value, name)
+        case JoinedText() if name == "count":
             return Method(value, name)
         case Flat(array) if name == "copy":
             return Method(replace(array, view=False, identity=""), name)

@@ -18,6 +18,7 @@ from transkern.frontend import (
     doubts,
     growing,
     hashed,
+    iterating,
     large,
     python_types,
     sequences,
@@ -271,10 +272,22 @@ def _chr(ctx: Context, a: Arguments) -> Value:
     value = a.need("i")
     if isinstance(value, Static) and isinstance(value.value, int):
         return Static(asked(ctx, chr, value.value))
+    check_position(ctx, value, chr)
     code = integer_expr(ctx, value)
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(0x110000)))
     ctx.guard(inside, "ValueError", "chr() arg not in range(0x110000)")
     return Char(ctx.let(code, "code"))
+
+
+@handles("builtins.bin", names="number")
+def _bin(ctx: Context, a: Arguments) -> Value:
+    value = a.need("number")
+    if isinstance(value, Static):
+        return Static(asked(ctx, bin, value.value))
+    check_position(ctx, value, bin)
+    digits = ctx.deref(compose(ctx, "texts", "binary_digits", [Scalar(integer_expr(ctx, value), True)], {}))
+    assert isinstance(digits, GrowingList)
+    return JoinedText(digits, "")
 
 
 @handles("builtins.str", "builtins.repr", names="object")
@@ -302,7 +315,11 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
         if pairs is None:
             counted = iteration(ctx, given)
             if not isinstance(counted, list):
-                ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
+                if keywords:
+                    ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
+                held = hashed.new(ctx, "dict", "dict", hashed.site_of(ctx, "pairs"))
+                hashed.update(ctx, held, iterating.all_of(ctx, given))
+                return held
             for item in counted:
                 pair = ctx.deref(item)
                 if not isinstance(pair, Seq) or len(pair.items) != 2:

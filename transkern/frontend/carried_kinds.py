@@ -256,6 +256,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
         case ("fresh", k1), ("object", v2):
             return ("fresh", join_kinds(ctx, name, k1, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case ("same", GrowingList()) | ("list", *_), ("object", v2) if isinstance(ctx.deref(v2), GrowingList):
+            return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
         case _:
             pass
     objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")

@@ -47,6 +47,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Known,
     Object,
     OneOf,
@@ -56,6 +57,7 @@ from transkern.frontend.values import (
     Scalar,
     Seq,
     Static,
+    Text,
     Value,
     as_plain_tuple,
 )  # fmt: skip
@@ -183,6 +185,8 @@ class Comparisons(Body):
             return Static(bool(COMPARISONS[name](one_kind, other_kind)))
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
+        if isinstance(x, (JoinedText, Text)) or isinstance(y, (JoinedText, Text)):
+            return self._compare_made_texts(name, x, y)
         if isinstance(x, OneOf) or isinstance(y, OneOf):
             of_texts = characters.compare_chosen(ctx, name, x, y)
             if of_texts is not None:
@@ -222,6 +226,18 @@ class Comparisons(Body):
                     ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", _ORDERED)
                 return self._other_than_all(name, two, one.value)
         return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
+
+    def _compare_made_texts(self, name: str, x: Value, y: Value) -> Value:
+        """A comparison of texts of which the run makes one: character by character, where it is joined of such."""
+        others = [v for v in (x, y) if isinstance(v, Static) and not isinstance(v.value, str)]
+        if others and name in ("equal", "not_equal"):
+            return Static(name == "not_equal")
+        one, two = _characters_of(x), _characters_of(y)
+        compared = None if one is None or two is None else self._compare_lists(name, one, two)
+        if compared is None:
+            problem = f"a comparison of {describe(x)} and {describe(y)}"
+            self.ctx.fail(refusals.OPERANDS, problem, "compare what they are made of")
+        return compared
 
     def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:
         """A comparison of lists one of which has a run-time length, or of a list or tuple with something else of
@@ -327,6 +343,19 @@ class Comparisons(Body):
             return Static(not value.value)
         assert isinstance(value, Scalar)
         return Scalar(b.logical_not(value.expr), True)
+
+
+def _characters_of(value: Value) -> Value | None:
+    """The characters of a text as a list, where they can be told one by one."""
+    match value:
+        case JoinedText():
+            return value.characters
+        case Static(str() as text):
+            return Seq(tuple(map(Static, text)), "list")
+        case Char():
+            return Seq((value,), "list")
+        case _:
+            return None
 
 
 def _have_the_same_keys(x: Dict | Record, y: Dict | Record) -> bool:

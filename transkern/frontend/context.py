@@ -145,6 +145,7 @@ class Context:
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
+        self.lasting: set[str] = set()  # names that stay taken when a loop is translated again
         self.numbered: dict[str, int] = {}  # the last number that each name has got: below it none is free
         self.dims: set[str] = set()  # the sizes of the arguments
         self.parameters: frozenset[str] = frozenset()  # the names of the function's own
@@ -373,7 +374,7 @@ class Context:
         self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
-        self.ranges, self.taken = dict(ranges), set(taken)
+        self.ranges, self.taken = dict(ranges), taken | self.lasting
         self.numbered = {}
         self.lengths.now.clear()
         del self.out[length:]
@@ -501,13 +502,22 @@ class Context:
 
     def must_grow(self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
-        site = self.sites[token]
-        of_argument = site[0] == "argument" and isinstance(self.heap[token], Dict)
+        of_argument = self._is_dict_of_caller(token)
         help = "copy it first: d = dict(d)" if of_argument else "make it an array, or a list of one kind of element"
         error = self.error(kind, problem, help)
-        if site in self.growing or site[0] == "fixed" or of_argument:
+        site = self.grows_at(token)
+        if site is None:
             raise error
         raise MustGrow(site, error)
+
+    def grows_at(self, token: int) -> Site | None:
+        """Where a list or dict is made that another translation may have as one that grows; None where it may not."""
+        site = self.sites[token]
+        fixed = site in self.growing or site[0] == "fixed" or self._is_dict_of_caller(token)
+        return None if fixed else site
+
+    def _is_dict_of_caller(self, token: int) -> bool:
+        return self.sites[token][0] == "argument" and isinstance(self.heap[token], Dict)
 
     def must_be_known(
         self, value: Value, problem: str, help: str = "", kind: refusals.Kind = refusals.NEEDS_CONSTANT

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
 from transkern import refusals
-from transkern.errors import EMPTY
+from transkern.errors import EMPTY, NOT_HELD
 from transkern.frontend.anew import Site, Terminated
 from transkern.frontend.context import Context
 from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
@@ -50,9 +51,13 @@ def of_a_list(ctx: Context, site: Site | None, held: Expr, python: bool, tag: Ex
     made = doubt(kinds, None)
     if made is not None and len({*map(tag_number, kinds)}) == len(kinds) == 2:
         one, two = (Scalar(b.cast(held, dtype), of_python) for dtype, of_python in kinds)
-        is_one = Apply("equal", (tag, Const(tag_number(kinds[0]), "uint8")), "bool")
-        made = replace(made, split=Split(is_one, one, two, exact=True))
+        made = replace(made, split=Split(is_of_kind(tag, kinds[0]), one, two, exact=True))
     return Scalar(held, python and all(of_python for _, of_python in kinds), tag, made)
+
+
+def is_of_kind(tag: Expr, kind: Kind) -> Expr:
+    """Whether a number of a list of several types is of this one."""
+    return Apply("equal", (tag, Const(tag_number(kind), "uint8")), "bool")
 
 
 def tag_number(kind: Kind) -> int:
@@ -321,6 +326,9 @@ def computed(
     held = types(args)
     single = not any(isinstance(a, Array) for a in args)
 
+    def of_kinds(given: Sequence[Value]) -> Kind:
+        return types(given)[1]
+
     def kinds(sure: bool) -> list[Kind] | None:
         """The types of the result, where what is computed in the types that hold the arguments is right for all."""
         found = outcomes(args, types, sure)
@@ -336,7 +344,9 @@ def computed(
 
     def result(types: list[Kind], doubted: Doubt | None) -> Value:
         made = compute([replace(a, doubt=None) if isinstance(a, Scalar) else a for a in args])
-        return replace(made, doubt=doubted) if isinstance(made, Scalar) and len(types) > 1 else made
+        if not isinstance(made, Scalar) or len(types) < 2:
+            return made
+        return replace(made, doubt=doubted, tag=_tag_of_made(args, of_kinds) if len(types) > 2 else None)
 
     every = kinds(False)
     mixed = any(map(_is_of_empty, args)) and not all(_is_of_empty(a) for a in args if doubts_of([a]))
@@ -358,6 +368,10 @@ def computed(
     if every is None:
         if split is None and any(map(_is_of_empty, args)):
             return compute([settled(ctx, a) for a in args])
+        if split is None and not single and len({kind for _, kind in outcomes(args, types)}) == 1:
+            arrays = chosen_array(ctx, args, compute)
+            if arrays is not None:
+                return arrays
         if split is None:
             depends(ctx, args, what)
         return together(ctx, split, args, what)
@@ -374,76 +388,172 @@ def computed(
 def _split(
     ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value], checked: bool
 ) -> Split | None:
-    """What an operation makes of each of two choices of numbers, or of two such choices independent of each other; its
-    checks are made only if `checked`. Where it raises for one of them, the other's is both."""
-    splits = [d.split for d in doubts_of(args)]
-    if not splits or any(s is None for s in splits):
+    """What an operation makes of each of several choices of numbers, or of two such choices independent of each other;
+    its checks are made only if `checked`. Where it raises for one of them, the others' is both."""
+    sides = _made_of_sides(ctx, args, compute)
+    if sides is None:
         return None
-    tags = list(dict.fromkeys(s.tag for s in splits if s is not None))
-    if len(tags) > _TAGS:
+    alone = len(sides.conditions) == 2 and len(_choices(args)) == 1
+    made = [(holds, v) for holds, v in zip(sides.conditions, sides.values, strict=True) if v is not None]
+    if not made or (len(made) < len(sides.values) and not (checked and alone)):
         return None
-    made: list[tuple[Expr, Static | Scalar]] = []
-    blocks, lets = [], list[n.Stmt]()
-    for sides in itertools.product((True, False), repeat=len(tags)):
-        side = dict(zip(tags, sides, strict=True))
-        chosen = [_side(a, side) for a in args]
+    numbers = [(holds, v) for holds, v in made if isinstance(v, (Static, Scalar))]
+    if len(numbers) < len(made) or (any(sides.checks) and not checked):
+        return None
+    exact = any(a.tag is not None or (a.doubt is not None and a.doubt.split is not None and a.doubt.split.exact)
+                for a in _doubted(args))  # fmt: skip
+    first = sides.conditions[0]
+    joined = Split(first, numbers[0][1], numbers[-1][1], exact) if alone else _grouped(ctx, numbers, exact)
+    if joined is None:
+        return None
+    sides.emit(ctx)
+    splits = [d.split for d in doubts_of(args) if d.split is not None]
+    handed_on = any(s.handed_on for s in splits)
+    return replace(joined, of_empty=any(s.of_empty for s in splits), handed_on=handed_on)
+
+
+@dataclass
+class _Sides:
+    """What an operation makes of numbers, each of a certain type, that some may be: under each condition a value (None
+    where it raises), and its checks. `lets` are numbers, which what is made under other conditions may have, too."""
+
+    conditions: list[Expr] = field(default_factory=list)
+    values: list[Value | None] = field(default_factory=list)
+    checks: list[tuple[n.Stmt, ...]] = field(default_factory=list)
+    lets: list[n.Stmt] = field(default_factory=list)
+
+    def emit(self, ctx: Context) -> None:
+        for let in self.lets:
+            ctx.emit(let)
+        if any(self.checks) and len(self.conditions) == 2:
+            ctx.emit(n.If(self.conditions[0], *self.checks))
+        elif any(self.checks):
+            for holds, checks in zip(self.conditions, self.checks, strict=True):
+                ctx.emit(n.If(holds, checks))
+
+
+def _made_of_sides(
+    ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value]
+) -> _Sides | None:  # fmt: skip
+    """The same for each possibility; None where it is not known which it is, or more than checks is to be done."""
+    made = _Sides()
+    for holds, chosen in _possibilities(args):
         value: Value | None = None
         with ctx.block() as out, contextlib.suppress(Terminated):
             value = compute(chosen)
-        if any(not isinstance(s, (n.Let, n.Guard)) for s in out) or (value is None and (not checked or len(tags) > 1)):
+        if any(not isinstance(s, (n.Let, n.Guard)) for s in out):
             return None
-        lets += [s for s in out if isinstance(s, n.Let)]
+        made.lets += [s for s in out if isinstance(s, n.Let)]
+        made.conditions.append(holds)
+        made.values.append(value)
+        made.checks.append(tuple(s for s in out if not isinstance(s, n.Let)))
+    return made if made.values else None
+
+
+def chosen_array(ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value]) -> Array | None:
+    """What an operation makes of arrays and numbers of doubtful types, which for all of these is an array of one dtype
+    and shape: its elements are those of the numbers' types. None where it cannot be told so."""
+    ask_for_split(args)
+    sides = _made_of_sides(ctx, args, compute)
+    arrays = [] if sides is None else [v for v in sides.values if isinstance(v, Array)]
+    if sides is None or not arrays or len(arrays) < sum(v is not None for v in sides.values):
+        return None
+    last = arrays[-1]
+    body, at = None, last.axes
+    for holds, value in reversed([*zip(sides.conditions, sides.values, strict=True)]):
+        if value is None:
+            continue
+        assert isinstance(value, Array)
+        named = value.with_axes(at) if value.domain == last.domain else value
+        if (named.axes, named.mask, named.dtype) != (at, last.mask, last.dtype) or value.empty is not None:
+            return None
+        body = named.body if body is None else b.where(holds, named.body, body)
+    assert body is not None
+    sides.emit(ctx)
+    return Array(at, body, last.mask)
+
+
+_TAGS, _CHOICES = 2, 9
+
+
+def _choices(args: Sequence[Value]) -> dict[Expr, list[Expr]]:
+    """When each number of a doubtful type is of which, by what tells it; nothing where that is not known of all, or
+    there are too many possibilities."""
+    choices: dict[Expr, list[Expr]] = {}
+    for a in _doubted(args):
+        if not (sides := _sides(a)):
+            return {}
+        choices[_told_by(a)] = [holds for holds, _ in sides]
+    too_many = len(choices) > _TAGS or math.prod(map(len, choices.values())) > _CHOICES
+    return {} if too_many else choices
+
+
+def _possibilities(args: Sequence[Value]) -> list[tuple[Expr, list[Value]]]:
+    """The numbers, each of a certain type, that some may be together, and when."""
+    choices = _choices(args)
+    found: list[tuple[Expr, list[Value]]] = []
+    if not choices:
+        return found
+    for at in itertools.product(*(range(len(c)) for c in choices.values())):
+        side = dict(zip(choices, at, strict=True))
         holds: Expr = b.TRUE
-        for tag, is_one in side.items():
-            holds = b.both(holds, tag if is_one else b.logical_not(tag))
-        if value is not None and not isinstance(value, (Static, Scalar)):
-            return None
-        if value is not None:
-            made.append((holds, value))
-        blocks.append((holds, tuple(s for s in out if not isinstance(s, n.Let))))
+        for told_by, k in side.items():
+            holds = b.both(holds, choices[told_by][k])
+        found.append((holds, [_side(a, side) for a in args]))
+    return found
+
+
+def _tag_of_made(args: Sequence[Value], kind: Callable[[Sequence[Value]], Kind]) -> Expr | None:
+    """The type of what is made of some numbers, as a position in `TAGS`, where it is known of which they are."""
+    made = [(holds, tag_number(kind(chosen))) for holds, chosen in _possibilities(args)]
     if not made:
         return None
-    exact = any(s.exact for s in splits if s is not None)
-    joined = Split(tags[0], made[0][1], made[-1][1], exact) if len(tags) == 1 else _grouped(ctx, made, exact)
-    if joined is None:
-        return None
-    joined = replace(joined, of_empty=any(s.of_empty for s in splits if s is not None), handed_on=_handed_on(args))
-    if any(out for _, out in blocks) and not checked:
-        return None
-    for let in lets:  # numbers, which the other choice may have, too
-        ctx.emit(let)
-    if any(out for _, out in blocks):
-        if len(tags) == 1:
-            ctx.emit(n.If(tags[0], blocks[0][1], blocks[1][1]))
-        else:
-            for holds, checks in blocks:
-                ctx.emit(n.If(holds, checks))
-    return joined
+    tag: Expr = Const(made[-1][1], "uint8")
+    for holds, number in made[-2::-1]:
+        tag = b.where(holds, Const(number, "uint8"), tag)
+    return tag
 
 
-_TAGS = 2
+def _doubted(values: Sequence[Value]) -> list[Scalar]:
+    return [v for v in values if isinstance(v, Scalar) and v.doubt is not None]
 
 
-def _side(value: Value, side: Mapping[Expr, bool]) -> Value:
+def _told_by(value: Scalar) -> Expr:
+    """What tells which of its types a number has, where something does."""
+    assert value.doubt is not None
+    return value.doubt.split.tag if value.doubt.split is not None else value.tag or value.expr
+
+
+def _sides(value: Scalar) -> list[tuple[Expr, Static | Scalar]]:
+    """The numbers, each of a certain type, that a number may be, and when it is which; none where that is not known."""
+    assert value.doubt is not None
+    if (split := value.doubt.split) is not None:
+        return [(split.tag, split.one), (b.logical_not(split.tag), split.two)]
+    if value.tag is None or len({*map(tag_number, value.doubt.kinds)}) < len(value.doubt.kinds):
+        return []
+    numbers = [Scalar(b.cast(value.expr, dtype), python) for dtype, python in value.doubt.kinds]
+    return [(is_of_kind(value.tag, kind), held) for kind, held in zip(value.doubt.kinds, numbers, strict=True)]
+
+
+def _side(value: Value, side: Mapping[Expr, int]) -> Value:
     """The one of its numbers that a number is on a side. A number of Python's that is none of NumPy's is 1 elsewhere:
     its checks are for where it is there."""
-    if not isinstance(value, Scalar) or value.doubt is None or value.doubt.split is None:
+    if not isinstance(value, Scalar) or value.doubt is None:
         return value
-    split = value.doubt.split
-    made, holds = (split.one, split.tag) if side[split.tag] else (split.two, b.logical_not(split.tag))
+    holds, made = _sides(value)[side[_told_by(value)]]
     if is_of_neither(value) and isinstance(made, Scalar) and kinds_of(made) == (("index", True),):
         return replace(made, expr=b.where(holds, made.expr, b.ONE))
     return made
 
 
 def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: bool) -> Split | None:
-    """Numbers under conditions of which one holds, by their types, where these are two."""
+    """Numbers under conditions of which one holds, by their types, where these are two at most."""
     from transkern.frontend.elementwise import scalar_expr
 
     groups: dict[tuple[Kind, ...], list[tuple[Expr, Static | Scalar]]] = {}
     for holds, value in made:
         groups.setdefault(kinds_of(value), []).append((holds, value))
-    if len(groups) != 2:
+    if len(groups) > 2:
         return None
     sides: list[Static | Scalar] = []
     for kinds, group in groups.items():
@@ -456,7 +566,7 @@ def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: 
     tag: Expr = b.FALSE
     for holds, _ in next(iter(groups.values())):
         tag = b.either(tag, holds)
-    return Split(tag, sides[0], sides[1], exact)
+    return Split(tag, sides[0], sides[-1], exact)
 
 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
@@ -472,11 +582,31 @@ def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Va
     same = all(np.dtype(_numpy_name(k)).kind == wide.kind for k in (one, two)) and not (one[1] or two[1])
     if split.of_empty and not same:
         return _held_as_of_elements(ctx, split, parts, Doubt(tuple(sorted((one, two))), (), split=split))
-    held = (str(wide.name), False) if same else holding_exactly(*one, *two)
+    held = (str(wide.name), False) if same else holding_exactly(*one, *two) or _floats_for(ctx, split, parts, one, two)
     if held is None:
         depends(ctx, args, what)
     body = b.where(split.tag, b.cast(parts[0], held[0]), b.cast(parts[1], held[0]))
     return shown(Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), () if same else None, split=split)))
+
+
+def _floats_for(ctx: Context, split: Split, parts: tuple[Expr, Expr], one: Kind, two: Kind) -> Kind | None:
+    """The type that holds an integer or a float64, as lists of such do: after a check that it holds the integer."""
+    for (dtype, _), (other, _), number, is_float in (
+        (one, two, parts[0], b.logical_not(split.tag)), (two, one, parts[1], split.tag),
+    ):  # fmt: skip
+        if other == "float64" and np.dtype(_numpy_name((dtype, False))).kind in "iu":
+            if ctx.range_of(number) is None and np.dtype(_numpy_name((dtype, False))).itemsize == 8:
+                ctx.guard(b.either(is_float, is_held_by_floats(ctx.let(number, "number"))), "OverflowError", NOT_HELD)
+            return "float64", False
+    return None
+
+
+def is_held_by_floats(number: Expr) -> Expr:
+    """Whether a float64 holds an integer."""
+    holds = b.compare("less_equal", number, Const(1 << 53, number.dtype))
+    if number.dtype != "uint64":
+        holds = b.both(b.compare("greater_equal", number, Const(-(1 << 53), number.dtype)), holds)
+    return holds
 
 
 def _numpy_name(kind: Kind) -> str:

@@ -360,7 +360,7 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
             return _even_rows(ctx, owner, owner.rows)
         owner = owner.rows.pool
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner if owner.row_of is None else owner.row_of.rows.pool)
+        ctx.untyped.append(owner.original)
         # what a loop appends further down is seen when it is translated again
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     if owner.columns:

@@ -16,7 +16,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend import attributes, empties, grids, hashed, iterators, python_types, special_methods
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
 from transkern.frontend.calling import Calls
@@ -225,24 +225,27 @@ class Expressions(Calls):
                     continue
                 item = self.expr(e)
                 with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
-                    those.put(self._placed(item))
+                    those.put(self._placed(item, "listed" if isinstance(e, ast.ListComp) else ITEM))
         return tuple(those.values)
 
-    def _placed(self, value: Value) -> Value:
-        """`value` as an item of a display: a list in a list is an object of its own."""
-        return self.settle(value, ITEM) if isinstance(value, (Seq, Dict, Record)) else value
+    def _placed(self, value: Value, name: str = ITEM) -> Value:
+        """`value` as an item of a display: a list in a list is an object of its own. A comprehension has another `name`
+        than the lists in it, which are made at the same place."""
+        return self.settle(value, name) if isinstance(value, (Seq, Dict, Record)) else value
 
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
-        ctx = self.ctx
+        ctx, site = self.ctx, self.site("display")
         made = Dict((), ())
         if len(keys) > MOST_KEYS:
             problem = f"a dict of more than {MOST_KEYS} keys"
             ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "pass it as an argument, or use an array")
+        if site in ctx.growing:
+            return self._hashed(keys, values, site)
         known: list[Any] = []
         with waiting(ctx) as those:
             for key, value in zip(keys, values, strict=True):
                 if key is not None:
-                    known.append(key_object(ctx, self.expr(key), "put the items into an empty dict: d[key] = value"))
+                    known.append(self._key_of_display(key, site, None in keys))
                 inner = self.expr(value)
                 if key is None:
                     other = ctx.deref(inner)
@@ -256,6 +259,28 @@ class Expressions(Calls):
                     those.put(self._placed(inner))
         for k, v in zip(known, those.values, strict=True):
             made = made.put(k, v)
+        return made
+
+    def _key_of_display(self, key: ast.expr, site: Site, unpacks: bool) -> Any:
+        """A key of a dict that is written out; where only the run knows it, the translation begins anew, with such."""
+        given = self.expr(key)
+        try:
+            return key_object(self.ctx, given, "put the items into an empty dict: d[key] = value")
+        except NotKnown as error:
+            if hashed.is_run_time_key(self.ctx, given) and not unpacks:
+                error.grown = site
+            raise
+
+    def _hashed(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], site: Site) -> Value:
+        """A dict that is written out, of whose keys only the run knows some."""
+        made = hashed.new(self.ctx, "dict", "dict", site)
+        with waiting(self.ctx) as those:
+            for key, value in zip(keys, values, strict=True):
+                assert key is not None
+                those.put(self.expr(key))
+                those.put(self.expr(value))
+        for k, v in zip(those.values[::2], those.values[1::2], strict=True):
+            hashed.store(self.ctx, made, k, self.kept(v, ITEM))
         return made
 
     def _text_part(self, part: ast.expr) -> Text:

@@ -65,6 +65,7 @@ from transkern.frontend.values import (
     Generator,
     GrowingList,
     Hashed,
+    JoinedText,
     Object,
     Record,
     Scalar,
@@ -273,7 +274,7 @@ def call_method(
     args = [ctx.contents(a) for a in args]
     keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     match receiver:
-        case Static(str()) | Text():
+        case Static(str()) | Text() | JoinedText():
             args = [ctx.contents(all_of(ctx, a)) for a in args] if name == "join" else args
             made = text_method(ctx, receiver, name, args, keywords)
             if made is not None:

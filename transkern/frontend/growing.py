@@ -68,8 +68,9 @@ def _fresh(ctx: Context, name: str) -> str:
 
 
 def new(
-    ctx: Context, name: str, items: Sequence[Value] = (), site: Site | None = None, queue: bool = False
-) -> GrowingList:
+    ctx: Context, name: str, items: Sequence[Value] = (), site: Site | None = None, queue: bool = False,
+    unbounded: bool = False,
+) -> GrowingList:  # fmt: skip
     """A list with `items` in it; a `queue` has room on both sides."""
     buffer = _fresh(ctx, name)
     count = ctx.count(buffer, b.index(len(items)))
@@ -78,6 +79,7 @@ def new(
     ctx.made_in[buffer] = ctx.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
     owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
+    owner.unbounded = unbounded
     if queue:
         owner.head = ctx.variable(f"{name}_head", "index").name
         least = ctx.room((b.ONE,))  # what is appended may be arrays, for which there is less room
@@ -85,11 +87,19 @@ def new(
     ctx.emit(n.Alloc(buffer))
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
+    elif site is not None:
+        owner.ahead = {at: rows.made(ctx, name, at) for at in sorted(ctx.ragged, key=repr) if _is_item_of(at, site)}
     if site in ctx.optional:
         make_optional(ctx, owner)
     for item in items:
         append(ctx, owner, item)
     return owner
+
+
+def _is_item_of(at: Site, site: Site) -> bool:
+    """Whether a place is that of an item of the tuples in a list."""
+    behind = at[len(site) :]
+    return bool(behind) and at[: len(site)] == site and all(isinstance(k, int) for k in behind)
 
 
 def make_optional(ctx: Context, owner: GrowingList) -> None:
@@ -113,8 +123,10 @@ def nothings(ctx: Context, extent: Expr) -> GrowingList:
 
 def put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     """None, or a value, as the element at a position."""
-    if owner.row_of is not None or owner.prefix:
+    if owner.prefix:
         ctx.fail(refusals.MAY_BE_NONE, "None in a list in a list", "take a number that stands for it")
+    if owner.row_of is not None:  # what is there for the first time tells the type of all rows
+        owner, at = owner.original, b.add(Var(owner.head), at)
     flags, held = owner.columns
     value, none = (value.value, value.none) if isinstance(value, OrNone) else (value, b.FALSE)
     if value != Static(None):
@@ -122,7 +134,12 @@ def put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> No
         put(ctx, flags, Scalar(none, True), at)
         return
     put(ctx, flags, Scalar(b.TRUE, True), at)
-    for leaf in held.leaves:  # a place that is there to be read, whatever stands in it
+    _make_room_behind_none(ctx, held)
+
+
+def _make_room_behind_none(ctx: Context, held: GrowingList) -> None:
+    """A place that is there to be read, whatever stands in it."""
+    for leaf in held.leaves:
         if leaf.buffer in ctx.buffers:
             list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
 
@@ -139,6 +156,8 @@ def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
                     none = ctx.load(flags.buffer, flags.index(axis.var))
                     kept = b.where(none, Const(0, one.dtype), ctx.load(one.buffer, index))
                     ctx.emit(n.Write(one.buffer, (axis, *rest), index, kept))
+    if owner.rows is not None:
+        forget_behind_none(ctx, owner.rows.pool)
     for column in owner.columns:
         forget_behind_none(ctx, column)
 
@@ -279,6 +298,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Seq) and owner.site in ctx.tables:
         if len({kind for item in value.items for kind in doubts.kinds_of(item)}) > 1:
             rows.wanted(ctx, owner, "a list of lists whose elements differ in type")
+        if any(isinstance(item, OrNone) or item == Static(None) for item in value.items):
+            rows.wanted(ctx, owner, "a list with None in it, in a list")
         value = as_list(ctx, value)
     if isinstance(value, Seq) and value.kind.startswith("dict_"):
         problem = f"a {value.kind} in a list of run-time length: it is a view, and no list of its own"
@@ -292,6 +313,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             put(ctx, column, item, count)
         return
+    if owner.columns and owner.row == "list" and isinstance(value, GrowingList):
+        rows.wanted(ctx, owner, "a list of lists of different lengths")
     if owner.columns:
         _fail_differ(ctx)
     if isinstance(value, GrowingList):
@@ -338,7 +361,7 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     """A list of numbers as an element of a list, all of which are of one length."""
     length = value.extent
     if value.row == OPTIONAL:
-        ctx.fail(refusals.MAY_BE_NONE, "a list with None in it, in a list", "take a number that stands for None")
+        rows.wanted(ctx, owner, "a list with None in it, in a list")
     if length is None or value.columns or (value.dims and not value.row):
         rows.wanted(ctx, owner, "a list of lists of run-time length")
     if value.rows is not None:  # its numbers stand for lists, which are made anew where it is
@@ -379,11 +402,15 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         owner.row = value.kind
         for k in range(len(value.items)):
             buffer = _fresh(ctx, f"{owner.buffer}_{k}")
+            if owner.depth < len(ctx.trips):  # the list is there before the loop, and keeps what is found out in it
+                ctx.lasting.add(buffer)
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
             column.unbounded = owner.unbounded
             owner.columns.append(column)
+            column.ahead = owner.ahead
             if owner.site is not None:
                 column.site = (*owner.site, k)
+                column.rows = owner.ahead.get(column.site)
             if column.site is not None and column.site in ctx.optional:
                 make_optional(ctx, column)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
@@ -513,7 +540,11 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     if isinstance(value, GrowingList) and value.columns:
         columns = _columns(ctx, owner, Seq((Static(None),) * len(value.columns), value.row))
         for mine, its in zip(columns, value.columns, strict=True):
-            put_many(ctx, mine, its, at)
+            if its.dtype or its.columns:
+                put_many(ctx, mine, its, at)
+            else:  # there is None alone in it, as far as is known
+                ctx.untyped.append(its.original)
+                _make_room_behind_none(ctx, mine)
         return
     if owner.columns:
         _fail_differ(ctx)
@@ -617,6 +648,8 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
 
 def gathered(ctx: Context, owner: GrowingList, positions: Array) -> GrowingList:
     """A new list of the elements at some positions, which it has; lists among them are the same lists."""
+    if not is_typed(ctx, owner):
+        return new(ctx, "items")
     if not owner.columns:
         axis = positions.axes[0]
 

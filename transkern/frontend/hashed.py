@@ -46,8 +46,7 @@ def new(
     parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
     lists: dict[str, GrowingList] = {}
     for part in parts:
-        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part))
-        lists[part].unbounded = part != "info"
+        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part), unbounded=part != "info")
         if part in ("alive", "codes", "spare"):
             list_types.of_integers(ctx, lists[part])
     made = Hashed(kind, **lists, default=default, of=of)  # type: ignore[arg-type]

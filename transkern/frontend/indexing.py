@@ -12,6 +12,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend import characters, doubts, large, python_types, special_methods
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -176,7 +177,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
 
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
-    base = ctx.deref(base)
+    given, base = base, ctx.deref(base)
     python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
         asked(ctx, operator.getitem, range(0) if isinstance(base, Range) else [], items[0].value)
@@ -197,7 +198,17 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         case Record(items=elements) if base.is_tuple:
             return _sequence_item(ctx, elements, "tuple", items)
         case Seq(elements, kind):
-            return _sequence_item(ctx, elements, kind, items)
+            try:
+                return _sequence_item(ctx, elements, kind, items)
+            except NotKnown as error:
+                if not error.begins_anew and _are_alike(ctx, elements):
+                    if base.row_of is not None:
+                        from transkern.frontend.rows import wanted
+
+                        wanted(ctx, base.row_of, error.problem)
+                    if isinstance(given, Object) and ctx.sites[given.token][0] != "argument":  # it would be put back
+                        error.grown = ctx.grows_at(given.token)
+                raise
         case GrowingList():
             return _list_item(ctx, base, items)
         case Flat():
@@ -435,6 +446,18 @@ def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: S
     return Instance(found[0].pool, ctx.let(scalar_expr(ctx, at), "number"))
 
 
+def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
+    """Whether a list of run-time length may hold all elements of a list: arrays of one dtype and number of dimensions,
+    lists, or None and numbers."""
+    held = [ctx.deref(e) for e in elements]
+    if all(isinstance(e, Array) and e.axes for e in held):
+        return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
+    if all(isinstance(e, GrowingList) or (isinstance(e, Seq) and e.kind == "list") for e in held):
+        return True
+    inner = [e.value if isinstance(e, OrNone) else e for e in held if e != Static(None)]
+    return len(inner) < len(held) and all(is_number(e) or isinstance(e, Scalar) for e in inner)
+
+
 def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Value | None:
     """One of several tuples (or lists) of numbers at a run-time position: each of its items by itself."""
     rows = [ctx.deref(e) for e in elements]
@@ -506,7 +529,7 @@ def is_typed(ctx: Context, owner: GrowingList) -> bool:
     has come: what is appended further down in a loop is seen when that is translated again."""
     ctx.hold(owner)
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner if owner.row_of is None else owner.row_of.rows.pool)
+        ctx.untyped.append(owner.original)
         return False
     return True
 

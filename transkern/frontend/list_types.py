@@ -173,7 +173,7 @@ def all_typed(ctx: Context, array: Array, dtype: str) -> Expr:
     """The elements of an array as numbers in a list of `dtype`, after a check that it holds them."""
     if not _may_round(array.dtype, dtype):
         return b.cast(array.body, dtype)
-    large = b.logical_not(_held(array.body))
+    large = b.logical_not(doubts.is_held_by_floats(array.body))
     ctx.guard(b.logical_not(Reduce("any", array.axes, large, "bool", ctx.span)), "OverflowError", NOT_HELD)
     return b.cast(array.body, dtype)
 
@@ -193,7 +193,7 @@ def _exactly(ctx: Context, expr: Expr) -> Expr:
     if ctx.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
         return expr
     held = ctx.let(expr, "number")
-    ctx.guard(_held(held), "OverflowError", NOT_HELD)
+    ctx.guard(doubts.is_held_by_floats(held), "OverflowError", NOT_HELD)
     return held
 
 
@@ -202,16 +202,8 @@ def _check_sides(ctx: Context, split: Split, dtype: str) -> None:
     for side, holds in ((split.one, split.tag), (split.two, b.logical_not(split.tag))):
         number = scalar_expr(ctx, side)
         if _may_round(number.dtype, dtype) and ctx.range_of(number) is None:
-            held = b.either(b.logical_not(holds), _held(ctx.let(number, "number")))
+            held = b.either(b.logical_not(holds), doubts.is_held_by_floats(ctx.let(number, "number")))
             ctx.guard(held, "OverflowError", NOT_HELD)
-
-
-def _held(number: Expr) -> Expr:
-    """Whether a float64 holds an integer."""
-    holds = b.compare("less_equal", number, Const(1 << 53, number.dtype))
-    if number.dtype != "uint64":
-        holds = b.both(b.compare("greater_equal", number, Const(-(1 << 53), number.dtype)), holds)
-    return holds
 
 
 def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:

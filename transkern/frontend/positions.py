@@ -65,10 +65,15 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
             problem = f"a subscript that is {describe(item)}"
             ctx.fail(refusals.SUBSCRIPT, problem, "subscript with an integer that it holds")
         if isinstance(item, Scalar) and item.doubt is not None:
-            doubts.agreed(ctx, item, lambda v: np.asarray(_example(ctx, v)).dtype.kind in "iub", "a subscript that is")
+            doubts.agreed(ctx, item, lambda v: _sort_of_subscript(_example(ctx, v)), "a subscript that is")
         example = _example(ctx, item)
         if example is _UNKNOWN or example is None or isinstance(example, (int, np.integer, slice, type(...))):
             continue
+        if isinstance(item, GrowingList) and item.tags:
+            dtypes = {dtype for dtype, _ in ctx.held.tell(item.site)}
+            if "bool" in dtypes and len(dtypes) > 1:
+                problem = "a subscript that is a list of bools and other numbers: a mask, or positions"
+                ctx.fail(refusals.SUBSCRIPT, problem, "say which: np.array(values, dtype=bool)")
         if isinstance(item, GrowingList) and item.dtype:
             array = list_array(ctx, item)
             if np.dtype("int64" if array.dtype == "index" else array.dtype).kind in "fc":
@@ -81,6 +86,11 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
                 ctx.guard(b.compare("equal", b.product(made.dims), b.ZERO), *text)
         elif not isinstance(item, GrowingList) and np.asarray(example).dtype.kind not in "iub":
             asked(ctx, operator.getitem, np.zeros(1), example)
+
+
+def _sort_of_subscript(example: Any) -> str:
+    """What a number is as a subscript of an array: a position, or a mask of no dimensions."""
+    return {"i": "position", "u": "position", "b": "mask"}.get(np.asarray(example).dtype.kind, "")
 
 
 def _refusal(example: Any) -> Exception:

@@ -12,7 +12,7 @@ from transkern import refusals
 from transkern.frontend import growing, list_types, python_types, rows, twins
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_number, list_array
+from transkern.frontend.elementwise import as_array, describe, list_array
 from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
 from transkern.frontend.iterating import all_of
 from transkern.frontend.positions import check_position
@@ -27,7 +27,6 @@ from transkern.frontend.values import (
     Range,
     Record,
     Row,
-    Scalar,
     Seq,
     Static,
     Value,
@@ -173,18 +172,18 @@ def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> N
 
 def _fits(ctx: Context, owner: GrowingList, value: Value) -> bool:
     """Whether a value is a tuple like those in a list."""
+    if not owner.columns or owner.row == OPTIONAL:
+        return True  # or `_replace` says what does not
     value = ctx.deref(value)
-    if not owner.columns:
-        return is_number(value) or isinstance(value, Scalar)
     same = isinstance(value, Seq) and value.kind == owner.row and len(value.items) == len(owner.columns)
     return same and all(_fits(ctx, c, i) for c, i in zip(owner.columns, value.items, strict=True))  # type: ignore
 
 
 def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    value = ctx.deref(value)
-    if not owner.columns:
-        _store_number(ctx, owner, at, value)
+    if not owner.columns or owner.row == OPTIONAL:
+        _replace(ctx, owner, at, value)
         return
+    value = ctx.deref(value)
     assert isinstance(value, Seq)
     for column, item in zip(owner.columns, value.items, strict=True):
         _store_columns(ctx, column, at, item)

@@ -13,7 +13,19 @@ from transkern.frontend import growing, list_types, twins
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe
-from transkern.frontend.values import Array, Concatenation, GrowingList, Object, Row, Rows, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    OPTIONAL,
+    Array,
+    Concatenation,
+    GrowingList,
+    Object,
+    Row,
+    Rows,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load
@@ -27,8 +39,7 @@ def made(ctx: Context, name: str, site: tuple[object, ...]) -> Rows:
     for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
         list_types.list_type(ctx, one, "index", (), True, b.ZERO)
         ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
-    pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"))
-    pool.unbounded = True
+    pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
     return Rows(starts, sizes, rooms, pool)
 
 
@@ -130,7 +141,7 @@ def extend(ctx: Context, row: Row, value: Value) -> None:
             append(ctx, row, item)
         return
     if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
-        ctx.untyped.append(contents if contents.row_of is None else contents.row_of.rows.pool)
+        ctx.untyped.append(contents.original)
         return
     if not isinstance(contents, GrowingList):
         contents = ctx.kept(growing.numbers(ctx, contents))
@@ -159,9 +170,9 @@ def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
             # behind all that there is: the parts do not overlap, and a device need not keep one meanwhile
             moved = n.Write if ctx.reserves else n.Scatter
             ctx.emit(moved(buffer, axes, (b.add(there, axes[0].var), *rest), held))
-        for buffer, dtype in _codes(pool):
+        for buffer, code in _codes(pool):
             (axis,) = ctx.axes((b.sub(room, size),))
-            ctx.emit(n.Write(buffer, (axis,), (b.add(b.add(there, size), axis.var),), Const(0, dtype)))
+            ctx.emit(n.Write(buffer, (axis,), (b.add(b.add(there, size), axis.var),), code))
         ctx.emit(n.Store(rows.starts.buffer, (row.number,), there))
         ctx.emit(n.Store(rows.rooms.buffer, (row.number,), room))
         ctx.emit(n.Assign(pool.count, end))
@@ -177,13 +188,15 @@ def _memories(pool: GrowingList) -> list[tuple[str, tuple[Expr, ...]]]:
     return found + ([(pool.tags, ())] if pool.tags else [])
 
 
-def _codes(pool: GrowingList) -> list[tuple[str, str]]:
-    """The buffers of numbers that stand for something, with their dtypes: a result is made of a pool as a whole, so
-    that the room behind a row must say something too."""
+def _codes(pool: GrowingList) -> list[tuple[str, Const]]:
+    """The buffers of numbers that stand for something, with what the room behind a row says: a result is made of a pool
+    as a whole. Where there may be None, there is None: what stands behind it is forgotten (`forget_behind_none`)."""
+    if pool.row == OPTIONAL:
+        return [(pool.columns[0].buffer, Const(True, "bool"))]
     if pool.columns:
         return [code for c in pool.columns for code in _codes(c)]
-    texts = [(pool.buffer, pool.dtype)] if pool.options and pool.dtype else []
-    return texts + ([(pool.tags, "uint8")] if pool.tags else [])
+    texts = [(pool.buffer, Const(0, pool.dtype))] if pool.options and pool.dtype else []
+    return texts + ([(pool.tags, Const(0, "uint8"))] if pool.tags else [])
 
 
 def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Row | None:

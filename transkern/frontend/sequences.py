@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend import growing, hashed, iterating, library_calls, twins
+from transkern.frontend import doubts, growing, hashed, iterating, library_calls, twins
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
@@ -29,6 +30,7 @@ from transkern.frontend.values import (
     Dict,
     GrowingList,
     Hashed,
+    Kind,
     Object,
     OneOf,
     Range,
@@ -131,8 +133,13 @@ def _list_method(
         case "__delitem__":
             asked(ctx, changed.__delitem__, constant_object(ctx, args[0], "deleting an item at a run-time position"))
         case "remove":
-            known = [constant_object(ctx, i, "remove from run-time values") for i in items]
-            wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            try:
+                known = [constant_object(ctx, i, "remove from run-time values") for i in items]
+                wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            except NotKnown as error:
+                if isinstance(owner, Object) and all(doubts.kinds_of(v) for v in (*items, args[0])):
+                    error.grown = ctx.grows_at(owner.token)
+                raise
             if wanted not in known:
                 ctx.guard(b.FALSE, "ValueError", "list.remove(x): x not in list")
             changed.pop(known.index(wanted))
@@ -263,11 +270,11 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
 
 def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
-    if isinstance(left, GrowingList) and any(isinstance(v, GrowingList) and v.tags for v in (left, ctx.deref(right))):
-        at = ctx.span  # it holds numbers of several types, too
+    if _differ([left, ctx.deref(right)]):
+        at = ctx.span
         made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
         growing.extend(ctx, made, left)
-        made.extent = left.extent
+        made.extent = _fixed_length(left)
     else:
         made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
     lengths = [made.extent, _fixed_length(ctx.deref(right))]
@@ -275,6 +282,19 @@ def joined(ctx: Context, left: Value, right: Value) -> Value:
     if lengths[0] is not None and lengths[1] is not None:
         made.extent = b.add(lengths[0], lengths[1])
     return made
+
+
+def _differ(lists: Sequence[Value]) -> bool:
+    """Whether lists that are put together hold numbers of several types."""
+    kinds: set[Kind] = set()
+    for one in lists:
+        if isinstance(one, GrowingList) and one.tags:
+            return True
+        if isinstance(one, GrowingList) and one.dtype and not (one.dims or one.rows or one.objects or one.options):
+            kinds.add((one.dtype, one.python))
+        elif isinstance(one, Seq):
+            kinds.update(kind for item in one.items for kind in doubts.kinds_of(item))
+    return len(kinds) > 1
 
 
 def _fixed_length(value: Value) -> Expr | None:

@@ -87,6 +87,8 @@ def specialise(
                 ragged.add(problem.ragged)
             elif problem.optional is not None and problem.optional not in optional:
                 optional.add(problem.optional)
+            elif problem.grown is not None and problem.grown not in growing:
+                growing.add(problem.grown)
             elif problem.characters is not None and problem.characters not in characters:
                 characters.add(problem.characters)
             elif problem.pooled is not None and problem.pooled[0] not in pooled:

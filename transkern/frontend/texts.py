@@ -12,6 +12,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend import classes, growing, python_types, special_methods
 from transkern.frontend.asking import asked
+from transkern.frontend.characters import code_of
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
@@ -254,6 +255,9 @@ def text_method(
             parts = [p for k, i in enumerate(items) for p in ([between] if k else []) + [as_text(ctx, i)]]
             return together(parts)
         return _joined(ctx, receiver.value, args[0])
+    if isinstance(receiver, JoinedText) and name == "count" and len(args) == 1 and code_of(args[0]) is not None:
+        characters = receiver.characters
+        return None if characters is None else compose(ctx, "lists", "count", [characters, args[0]], {})
     return None
 
 

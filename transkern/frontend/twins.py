@@ -30,6 +30,7 @@ class Twins:
     doubled: set[str] = field(default_factory=set)
     shorter: set[str] = field(default_factory=set)  # lists that got shorter while somebody looked at what they hold
     originals: dict[str, list[Value]] = field(default_factory=dict)  # by memory of rows: lists that are copied there
+    siblings: dict[str, set[str]] = field(default_factory=dict)  # memory of rows in which copies of one list stand
     rows: Rows = field(default_factory=lambda: Rows())
 
 
@@ -125,6 +126,8 @@ def note_array(ctx: Context, owner: GrowingList, array: Array) -> None:
     is_one = not any(map(variables_read, at))  # and not another in each iteration
     again = (owner.buffer, one) in known.standing
     known.standing.add((owner.buffer, one))
+    for other in sorted(buffer for buffer, what in known.standing if what == one and buffer != owner.buffer):
+        join(ctx, owner.buffer, other)
     if again or (is_one and _is_from_before(ctx, ctx.made_in.get(array.base, ()))):
         known.doubled.add(owner.buffer)
         if _is_changed(ctx, owner.buffer):
@@ -155,6 +158,9 @@ def note_original(ctx: Context, pool: str, value: Value) -> None:
         made = ctx.made_at.get(value.token)
     one = pool, value.buffer if isinstance(value, GrowingList) else str(value)
     again = one in ctx.twins.rows.standing
+    for other in sorted(buffer for buffer, what in ctx.twins.rows.standing if what == one[1] and buffer != pool):
+        ctx.twins.siblings.setdefault(pool, set()).add(other)
+        ctx.twins.siblings.setdefault(other, set()).add(pool)
     ctx.twins.rows.standing.add(one)
     known.append(value)
     if made is not None and (again or _is_from_before(ctx, made)):
@@ -176,13 +182,23 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
+    if any(is_list_read(ctx, other) for other in sorted(ctx.twins.siblings.get(pool, ()))):
+        problem = "a change of a list that stands in several lists"
+        ctx.fail(refusals.TWO_NAMES, problem, "put copies there: row[:]")
     if pool in ctx.twins.rows.doubled:
         _fail_doubled(ctx)
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:
     """Whether a list whose elements stand in `buffer` may still be read behind the present statement."""
-    return bool(_live(ctx, lambda v: isinstance(v, GrowingList) and any(x.buffer == buffer for x in (v, *v.leaves))))
+
+    def stands_there(v: Value) -> bool:
+        if not isinstance(v, GrowingList):
+            return False
+        pools = [x.rows.pool.buffer for x in (v, *v.leaves) if x.rows is not None]
+        return buffer in (v.buffer, *(x.buffer for x in v.leaves), *pools)
+
+    return bool(_live(ctx, stands_there))
 
 
 def check_views(ctx: Context, owner: GrowingList, what: str) -> None:

@@ -32,8 +32,11 @@ def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None
 
 def holding(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
     """The type of memory for numbers of both types, each of which is known to be of the one or the other: it holds them
-    all (integers among floats as far as floats hold them), also Python's in NumPy's narrow types."""
+    all (integers among floats as far as floats hold them, bools as 0 and 1), also Python's in NumPy's narrow types."""
     found = join_dtypes(d1, p1, d2, p2)
+    if found is None and "bool" in (d1, d2):
+        other, python = (d2, p2) if d1 == "bool" else (d1, p1)
+        return other, python
     if found is None or found[1] or (d1, p1) == (d2, p2):
         return found
     names = ["int64" if d == "index" else d for d in (d1, d2)]

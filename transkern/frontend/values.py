@@ -376,6 +376,7 @@ class GrowingList:
     unbounded: bool = False  # how long it gets is nobody's business: it has all the room there is
     of: type | None = None  # the class of its elements, where they are named tuples
     rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
+    ahead: dict[tuple[Any, ...], Rows] = field(default_factory=dict)  # those of items of its tuples, by their places
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
@@ -388,6 +389,17 @@ class GrowingList:
     def leaves(self) -> list[GrowingList]:
         """The lists that its elements stand in: of tuples, one for each number (text, array) in them."""
         return [leaf for c in self.columns for leaf in c.leaves] if self.columns else [self]
+
+    @property
+    def parts(self) -> list[GrowingList]:
+        """This list and all that its elements stand in, one in the other."""
+        return [self, *(part for c in self.columns for part in c.parts)]
+
+    @property
+    def original(self) -> GrowingList:
+        """Of a row as it is at a moment, or a part of one, the list that it stands in; any other list itself."""
+        pool = self if self.row_of is None else self.row_of.rows.pool
+        return next((part for part in pool.parts if part.buffer == self.buffer), pool)
 
     @property
     def is_queue(self) -> bool:

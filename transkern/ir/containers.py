@@ -33,8 +33,11 @@ def container_text(r: n.TupleResult) -> str:
     if r.kind == "either":
         return "lambda tag, one, two: one if tag else two"
     if r.kind in ("tagged", "tagged number"):
-        python = "1: int, 2: float, 3: complex"
-        numpy = ", ".join(f"{k}: __import__('numpy').{name}" for k, name in enumerate(TAGS) if k > 3)
+        of_python = {k: name for k, name in enumerate(TAGS) if name in ("int", "float", "complex", "bool")}
+        python = ", ".join(f"{k}: {name}" for k, name in of_python.items())
+        numpy = ", ".join(
+            f"{k}: __import__('numpy').{name}" for k, name in enumerate(TAGS) if k and k not in of_python
+        )  # fmt: skip
         complexes = tuple(k for k, name in enumerate(TAGS) if name.startswith("complex"))
         tell = f"lambda types: [v if not k else types[k](v if k in {complexes} else v.real) for v, k in zip(a, t)]"
         if r.kind == "tagged number":

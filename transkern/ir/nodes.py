@@ -54,7 +54,7 @@ outgrows its memory: then the call begins anew with more."""
 
 TAGS = (
     "own", "int", "float", "complex", "bool_", "uint8", "int32", "int64", "float32", "float64", "complex128", "int8",
-    "int16", "uint16", "uint32", "uint64", "float16", "complex64",
+    "int16", "uint16", "uint32", "uint64", "float16", "complex64", "bool",
 )  # fmt: skip
 """The types of numbers in a list of several: Python's, and NumPy's (``own``: the list's own type)."""
 

@@ -241,20 +241,6 @@ def code_of_a_digit(n):
     return ord(str(n))
 
 
-def dict_of_pairs(x):
-    """dict_of_pairs(float64[n])"""
-    by_position = dict(enumerate(x))
-    return by_position[0]
-
-
-def dict_of_pairs_instead(x):
-    """dict_of_pairs_instead(float64[n])"""
-    by_position = {}
-    for i, v in enumerate(x):
-        by_position[i] = v
-    return by_position[0]
-
-
 def dict_of_numbers():
     """dict_of_numbers()"""
     return dict([1, 2])

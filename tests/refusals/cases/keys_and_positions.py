@@ -37,42 +37,12 @@ def complex_seen_instead(x):
     return len(seen)
 
 
-def arrays_by_key(x, k):
-    """arrays_by_key(float64[n,m], int64[n])"""
-    rows = {}
-    for i in range(len(x)):
-        rows[k[i]] = 2 * x[i]
-    return rows[k[0]]
-
-
-def arrays_by_key_instead(x, k):
-    """arrays_by_key_instead(float64[n,m], int64[n])"""
-    rows, held = {}, []
-    for i in range(len(x)):
-        rows[k[i]] = len(held)
-        held.append(2 * x[i])
-    return held[rows[k[0]]]
-
-
 def sets_by_key(k):
     """sets_by_key(int64[n])"""
     seen = {}
     for i in k:
         seen[i] = set()
     return len(seen)
-
-
-def pairs_as_a_dict(x):
-    """pairs_as_a_dict(float64[n])"""
-    return {int(x[0]): 1.0, int(x[1]): 2.0}
-
-
-def pairs_as_a_dict_instead(x):
-    """pairs_as_a_dict_instead(float64[n])"""
-    found = {}
-    found[int(x[0])] = 1.0
-    found[int(x[1])] = 2.0
-    return found
 
 
 def default_for_an_error(x):

@@ -417,17 +417,6 @@ def sorted_narrow_instead(x):
     return out
 
 
-def rows_with_none(x):
-    """rows_with_none(float64[n])"""
-    rows = []
-    for k in range(len(x)):
-        row = []
-        for j in range(k):
-            row.append(x[j] if x[j] > 0 else None)
-        rows.append(row)
-    return rows
-
-
 def neighbours(edges):
     """neighbours(int64[m,2])"""
     near = {}
