@@ -91,7 +91,9 @@ _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 @pytest.fixture(autouse=True)
 def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     level, tenths = _TENTHS.get(request.path.parent.name, ("", 0))
-    if zlib.crc32(request.node.nodeid.encode()) % 10 < tenths and "subprocess" not in vars(request.module):
+    names = vars(request.module)
+    others = "subprocess" in names or names.get("OTHER_PROCESSES", False)
+    if zlib.crc32(request.node.nodeid.encode()) % 10 < tenths and not others:
         flags = tuple(level if flag == "-O3" else flag for flag in compiler.flags())
         monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
         monkeypatch.setattr(simulated, "_LEVEL", level)

@@ -15,6 +15,8 @@ from tests.tools import require
 
 require("cc", "sanitizers")
 
+OTHER_PROCESSES = True  # they look for the code under the flags that users have
+
 BY_NAME = {nest.name: nest for nest in NESTS}
 
 
