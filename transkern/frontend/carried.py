@@ -494,7 +494,7 @@ class LoopState:
 
     def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
         """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
-        if kind[0] not in ("array", "dynamic"):
+        if kind[0] not in ("array", "dynamic") or kind[2] == ():  # or without axes
             return kind
         dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
         if any(self._is_inner(ctx, d) for d in rest):
