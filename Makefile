@@ -33,7 +33,7 @@ SOAK ?= 10
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	TRANSKERN_DEVICES=half $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 
 corpus: $(VENV)/.dev
 	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py \

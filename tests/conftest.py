@@ -99,6 +99,29 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
+# ---- half an hour --------------------------------------------------------------------------------------------------
+
+_SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
+"""Folders of tests that ask the same of every target."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``TRANSKERN_DEVICES=half`` (`make test`), every other test that asks of a simulated or interpreted device
+    what is asked of the CPU as well is left for those who run pytest by themselves: all others run."""
+    if os.environ.get("TRANSKERN_DEVICES") != "half":
+        return
+    left = [item for item in items if _is_for_a_device(item) and zlib.crc32(item.nodeid.encode()) % 2]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _is_for_a_device(item: pytest.Item) -> bool:
+    target = getattr(item, "callspec", None) and item.callspec.params.get("target")  # type: ignore[attr-defined]
+    return target in ("cuda", "pallas") and item.path.parent.name in _SEVERAL
+
+
 # ---- what was left out ---------------------------------------------------------------------------------------------
 
 
