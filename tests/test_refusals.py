@@ -26,12 +26,6 @@ def grows(x: Any) -> Any:
     return out
 
 
-def number_of_two_types(w: Any, u: int) -> Any:
-    d = [1.5] * len(w)
-    d[u] = 0
-    return d[u] + w[u]  # a float64, or what w holds
-
-
 def two_names(u: Any) -> Any:
     v = u
     for k in range(3):
@@ -88,7 +82,6 @@ CASES = [
     (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
     (unknown_type, (np.ones(2),), "the int 0 on one side and the str 'text' on the other", '0 if x[0] > 0 else "text"'),
-    (number_of_two_types, (np.arange(3), 1), "a Python float or a Python int", "d[u] + w[u]"),
     (grows, (np.ones(2),), "changes its type or shape in the loop", "np.array"),
     (two_names, (np.ones(3),), "a store into `v`, which is one of several arrays", "v[0] = 1"),
     (prints, (np.ones(2),), "`print` with `file=`", "print(x, file=None)"),

@@ -174,7 +174,7 @@ class Context:
         self.list_depths: dict[str, int] = {}  # the same: how many loops are around where each list is made
         self.grown: set[str] = set()  # those that a loop further inside makes larger; survives `restore`
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
-        self.of_arguments: dict[str, Expr] = {}  # the same by name, in the sizes of the arguments themselves
+        self.extent_values: dict[str, Expr] = {}  # the same by name
         self.unsure: set[str] = set()  # scalars that are left out where nothing reads them
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
@@ -627,7 +627,7 @@ class Context:
             if value not in self.extents:
                 self.extents[value] = b.size(f"extent{len(self.extents) or ''}.size")
                 self.entry.add(self.extents[value].name)
-                self.of_arguments[self.extents[value].name] = b.substitute(value, self.of_arguments)
+                self.extent_values[self.extents[value].name] = value
             return self.extents[value]
         name = f"{self.fresh('length')}.size"
         self.emit(n.Let(name, value))
@@ -768,7 +768,8 @@ class Context:
 
     def assume(self, condition: Expr) -> None:
         """Hold `condition`, over sizes and parameters, for true: a call that breaks it gets other code."""
-        condition = b.substitute(condition, self.of_arguments)
+        while not variables_read(condition).isdisjoint(self.extent_values):
+            condition = b.substitute(condition, self.extent_values)
         for e in walk_expr(condition):  # it is asked before anything is checked: by nothing nothing is divided
             if isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not isinstance(e.args[1], Const):
                 condition = b.either(b.compare("equal", e.args[1], b.ZERO), condition)

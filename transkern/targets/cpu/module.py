@@ -938,7 +938,7 @@ class _Module:
             "static PyMethodDef methods[] = {",
             f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
             *(METHODS if self.releases else ()),
-            *(['    {"times", times, 0x4, "what has been measured"},'] if measures else ()),
+            *(['    {"times", py_told_times, 0x4, "what has been measured"},'] if measures else ()),
             '    {"why", why, 0x4, "why the last call was not for this code"},',
             '    {"listen", listen, 0x1, "whom to ask and to tell"}, {0}};',
             f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{name}", NULL, -1, methods}};',

@@ -99,7 +99,7 @@ static inline void py_spent(int number, int64_t since) {
 """
 
 TIMES = """PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
-static PyObject *times(PyObject *self, PyObject *unused) {
+static PyObject *py_told_times(PyObject *self, PyObject *unused) {
     return PyBytes_FromStringAndSize((const char *)py_times, sizeof py_times);
 }"""
 """What hands them to Python: a calls and a time of each."""
