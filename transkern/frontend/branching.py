@@ -434,18 +434,15 @@ class Branches(Assignments):
             if not self.ctx.reserves:
                 return Unbound(f"`{name}` has a value on one of two paths only")
             held = shaped.made(self.ctx, name, value.dtype, value.ndim)
-            with self.ctx.block(here) as extra:
-                shaped.fill(self.ctx, held, value)
+            self.at_end(here, lambda: shaped.fill(self.ctx, held, value))
         else:
             bound = bound_of(self.ctx, value.domain[0])
             if bound is None or variables_read(bound) & _let_in(here):
                 bound = self.ctx.room(rest)
             buffer, count = self._with_count(name, value.dtype, (bound, *rest))
             held = self.ctx.whole(buffer, (count, *rest))
-            with self.ctx.block(here) as extra:
-                self.fill(buffer, count, value)
+            self.at_end(here, lambda: self.fill(buffer, count, value))
             there.append(n.Assign(count.name, b.ZERO, span=self.ctx.span))
-        here.extend(extra)
         self._note_half(name, value, held)
         return Maybe(held, flag)
 
@@ -611,10 +608,8 @@ class Branches(Assignments):
         buffer, count = self._with_count(name, one.dtype, (bound, *one.domain[1:]))
         if seen:
             ctx.chosen[buffer.name] = name, self.decides
-        for value, out in ((one, out1), (two, out2)):
-            with ctx.block(out) as extra:
-                self.fill(buffer, count, value)
-            out.extend(extra)
+        self.at_end(out1, lambda: self.fill(buffer, count, one))
+        self.at_end(out2, lambda: self.fill(buffer, count, two))
         return ctx.whole(buffer, (count, *one.domain[1:]))
 
     def _joined_shapes(
@@ -629,10 +624,8 @@ class Branches(Assignments):
         joined = shaped.made(ctx, name, one.dtype, one.ndim)
         if ctx.is_seen(name, one) or ctx.is_seen(name, two):
             ctx.chosen[joined.base] = name, self.decides
-        for value, out in ((one, out1), (two, out2)):
-            with ctx.block(out) as extra:
-                shaped.fill(ctx, joined, value)
-            out.extend(extra)
+        self.at_end(out1, lambda: shaped.fill(ctx, joined, one))
+        self.at_end(out2, lambda: shaped.fill(ctx, joined, two))
         return joined
 
     def joined_behind(

@@ -534,7 +534,7 @@ class Context:
                 made = b.substitute(made, {name: self.last_assigned(name) for name in left})
                 if not left or variables_read(made) - self.entry == left:
                     break
-            made = b.substitute(made, {size.name: given for given, size in self.extents.items()})
+            made = b.substitute(made, self.extent_values)
             names = sorted(variables_read(made))
             if names and set(names) <= self.entry:
                 raise NeedsConstant(names[0], error)

@@ -9,7 +9,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.values import Array
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Load, Var
 
 
 def made(ctx: Context, name: str, dtype: str, ndim: int) -> Array:
@@ -18,15 +18,10 @@ def made(ctx: Context, name: str, dtype: str, ndim: int) -> Array:
     ctx.rooms.add(buffer.name)
     dims = tuple(ctx.count(ctx.fresh(f"{name}_dim"), None) for _ in range(ndim))
     ctx.emit(n.Alloc(buffer.name))
-    empty(ctx, dims)
+    for size in dims:
+        ctx.emit(n.Assign(size.name, b.ZERO))
     axes = ctx.axes(dims)
     return Array(axes, Load(buffer.name, (b.ravel([a.var for a in axes], dims),), dtype), view=True)
-
-
-def empty(ctx: Context, dims: tuple[Expr, ...]) -> None:
-    for size in dims:
-        assert isinstance(size, Var)
-        ctx.emit(n.Assign(size.name, b.ZERO))
 
 
 def is_shaped(ctx: Context, value: Array) -> bool:
