@@ -24,8 +24,8 @@ from unittest import mock
 from lengths import KINDS
 
 from transkern import limits, pipeline
-from transkern.frontend.annotations import types_from_annotations
-from transkern.frontend.source import TextScope
+from transkern.frontend.sources.annotations import types_from_annotations
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.targets.cpu.module import emit
 

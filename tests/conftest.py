@@ -14,7 +14,7 @@ import pytest
 
 from tests.tools import COMPLETE, LEFT_OUT
 from transkern import pipeline
-from transkern.fuse.lower import lower
+from transkern.fuse.lowering.lower import lower
 from transkern.ir import printer
 from transkern.ir.nodes import Program
 from transkern.ir.verify import violations

@@ -25,12 +25,12 @@ import transkern
 from tests.tools import require
 from transkern import private, warned
 from transkern.cli import cli
-from transkern.frontend.types import ConstantType, parse_signature
+from transkern.frontend.values.types import ConstantType, parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Var
-from transkern.runtime import ahead, bound, building, cache
-from transkern.runtime.contents import contents, verified
-from transkern.runtime.plain_data import NotPlain, as_plain, from_plain
+from transkern.runtime.caching import ahead, bound, cache, making
+from transkern.runtime.caching.contents import contents, verified
+from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import compiler
 
@@ -133,7 +133,7 @@ def test_a_later_process_translates_nothing(
             np.testing.assert_array_equal(mine[0], theirs[0])
         info = compiled.cache_info()
         assert (info.compiled > 0, info.from_disk > 0) == (fresh, not fresh)
-        monkeypatch.setattr(building, "program_for", untranslated)
+        monkeypatch.setattr(making, "program_for", untranslated)
 
 
 @pytest.mark.parametrize("target", DEVICES)
@@ -354,7 +354,7 @@ STATED = [
 @pytest.mark.parametrize(("stated", "args"), STATED, ids=[s for s, _ in STATED])
 def test_stated_types_are_those_of_a_call(stated: str, args: tuple[Any, ...]) -> None:
     """What `warm` compiles for is what a call with such arguments asks for: the call compiles nothing."""
-    from transkern.frontend.types import types_of
+    from transkern.frontend.values.types import types_of
 
     called = ahead.as_called(("x", "y"), parse_signature(stated)[1])
     assert called == types_of(("x", "y"), args)
@@ -397,7 +397,7 @@ def test_constants_that_are_stated_are_part_of_the_code(tmp_path: Path) -> None:
     """, "stating")  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = {one.name: one for one in ahead.warm([*ahead.compiled_in(vars(made), "stating")])}
+        found = {one.name: one for one in ahead.warm([*ahead.compiled_in(transkern.Compiled, vars(made), "stating")])}
     assert found.keys() == {"summed", "open_", "pairs", "Box.refused", "defaulted", "short", "many"}
     assert not found["summed"].problem and not found["defaulted"].problem
     assert found["short"].problem == "`short` has 2 parameters, and the types of 1 are stated"

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from transkern import pipeline
-from transkern.frontend.annotations import types_from_annotations
-from transkern.frontend.source import TextScope
+from transkern.frontend.sources.annotations import types_from_annotations
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter

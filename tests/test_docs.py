@@ -15,10 +15,10 @@ import pytest
 import transkern
 from tests.corpus import refusals
 from tests.tools import require
-from transkern.frontend.arguments import TABLE
-from transkern.frontend.math_module import FUNCTIONS as _MATH
-from transkern.frontend.methods import METHODS
-from transkern.frontend.ufuncs import UFUNCS
+from transkern.frontend.numpy.methods import METHODS
+from transkern.frontend.numpy.ufuncs import UFUNCS
+from transkern.frontend.python.math_module import FUNCTIONS as _MATH
+from transkern.frontend.translate.arguments import TABLE
 from transkern.pipeline import CUDA_PASSES, DEVICE_PASSES, PASSES
 
 DOCS = Path(__file__).parents[1] / "docs"

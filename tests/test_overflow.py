@@ -15,7 +15,7 @@ from transkern.errors import TOO_LARGE
 from transkern.ir import nodes as n
 from transkern.ir.traverse import variables_read, walk
 from transkern.pipeline import PASSES, program_of
-from transkern.targets.pallas.widths import BEYOND
+from transkern.targets.pallas.passes.widths import BEYOND
 
 require("cc")
 

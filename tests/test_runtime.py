@@ -207,8 +207,8 @@ def test_jax_arrays_come_back_as_jax_arrays() -> None:
 
 
 def test_emitted_c_runs_without_transkern(tmp_path: Path) -> None:
-    from transkern.frontend.types import parse_signature
-    from transkern.runtime.building import texts
+    from transkern.frontend.values.types import parse_signature
+    from transkern.runtime.caching.building import texts
 
     files = texts(chain, parse_signature("chain(float32[n], float32[n], float32[n])")[1], "cpu")
     for name, text in files.items():

@@ -26,12 +26,12 @@ from transkern.errors import (
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.disabling import disable, enable
 from transkern.targets.cpu.threads import get_num_threads, set_num_threads
+from transkern.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from transkern.dropin.sessions import Session
-    from transkern.runtime.ahead import Warmed
+    from transkern.runtime.caching.ahead import Warmed
 
-__version__ = "0.1.0"
 __all__ = [
     "BuildError", "CompileError", "Compiled", "InternalError", "PerformanceWarning", "TargetUnavailable",
     "TranskernError", "TypesNeeded", "VerificationError", "compile", "disable", "enable", "get_num_threads", "install",
@@ -90,11 +90,11 @@ def warm(*functions: Compiled) -> list[Warmed]:
     disk is loaded. Returns what became of each, by function and types (`Warmed`); nothing is raised for what cannot be
     compiled, its call will do that.
     """
-    from transkern.runtime import ahead
+    from transkern.runtime.caching import ahead
 
     if not functions:
         space = sys._getframe(1).f_globals
-        functions = tuple(ahead.compiled_in(space, space["__name__"]))
+        functions = tuple(ahead.compiled_in(Compiled, space, space["__name__"]))
     return ahead.warm(functions)
 
 

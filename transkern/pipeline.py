@@ -8,84 +8,90 @@ from dataclasses import replace
 from transkern import refusals
 from transkern.analysis import integers
 from transkern.errors import HasEffects
-from transkern.frontend.source import TextScope
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
-from transkern.fuse.ahead import check_ahead
-from transkern.fuse.alive import mask_shrinking
-from transkern.fuse.alternate import alternate_rows
-from transkern.fuse.assigned import name_values
-from transkern.fuse.begun import begin_in_order
-from transkern.fuse.borders import split_borders
-from transkern.fuse.bounds import prove_bounds
-from transkern.fuse.canonical import canonicalise, name_squares
-from transkern.fuse.carried import carry_elements
-from transkern.fuse.chosen import compute_chosen
-from transkern.fuse.columns import order_columns
-from transkern.fuse.companions import forward_positions, shrink_together
-from transkern.fuse.contents import know_contents
-from transkern.fuse.contract import contract_temporaries
-from transkern.fuse.delinearise import delinearise
-from transkern.fuse.distribute import distribute_rows, distribute_rows_for_devices
-from transkern.fuse.divergent import vectorise_divergent
-from transkern.fuse.ends import end_by_lane
-from transkern.fuse.factored import factor_out
-from transkern.fuse.fetch import fetch_rows
-from transkern.fuse.fills import drop_dead_fills
-from transkern.fuse.filter_rows import filter_rows
-from transkern.fuse.first_exits import test_first
-from transkern.fuse.flatten import flatten_loops
-from transkern.fuse.guards import drop_proven_guards, drop_room_checks, guard_assumptions, hoist_guards, unify_sizes
-from transkern.fuse.halves import round_halves
-from transkern.fuse.hoist import hoist_gathers
-from transkern.fuse.interchange import lanes_outside
-from transkern.fuse.invariant import move_invariants
-from transkern.fuse.jam import choose_stores, jam_rows
-from transkern.fuse.kept import combine_filters
-from transkern.fuse.kernels import place_kernels, spill_scalars
-from transkern.fuse.lanes import block_lanes
-from transkern.fuse.layouts import lay_out
-from transkern.fuse.leave import leave_early
-from transkern.fuse.load_once import load_once
-from transkern.fuse.loops import fuse_for_devices, fuse_loops
-from transkern.fuse.lower import lower
-from transkern.fuse.naming import name_axes
-from transkern.fuse.numbering import number_values
-from transkern.fuse.once import compute_once
-from transkern.fuse.overflow import check_integers
-from transkern.fuse.overlap import overlap_sums
-from transkern.fuse.overwritten import choose_overwritten
-from transkern.fuse.pairs import order_pairs
-from transkern.fuse.parallel import parallelise
-from transkern.fuse.parts import sum_parts
-from transkern.fuse.places import simplify_places
-from transkern.fuse.positions import split_positions
-from transkern.fuse.promote import promote_elements
-from transkern.fuse.push import push_recurrences
-from transkern.fuse.quotients import simplify_repeated
-from transkern.fuse.raised import raise_loops
-from transkern.fuse.recompact import close_gaps
-from transkern.fuse.recompute import recompute
-from transkern.fuse.relabel import relabel_permuted
-from transkern.fuse.running import write_out_scans
-from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
-from transkern.fuse.selecting import select_sorted
-from transkern.fuse.share import share_values
-from transkern.fuse.shift import predicate_stores, shift_loops
-from transkern.fuse.split import split_loops
-from transkern.fuse.split_axes import split_axes
-from transkern.fuse.split_complex import split_complex, split_complex_for_devices
-from transkern.fuse.states import coalesce_copies, double_buffer
-from transkern.fuse.tables import tabulate
-from transkern.fuse.timetiles import tile_time
-from transkern.fuse.turn import turn_arrays
-from transkern.fuse.unchecked import drop_bounds_checks
-from transkern.fuse.unroll import unroll_short
-from transkern.fuse.updates import sort_updates, update_atomically
-from transkern.fuse.versions import version_loops
-from transkern.fuse.wavefront import order_by_waves, tile_wavefronts
-from transkern.fuse.windows import split_windows
-from transkern.fuse.wraps import split_wraps
+from transkern.frontend.values.types import parse_signature
+from transkern.fuse.checks.ahead import check_ahead
+from transkern.fuse.checks.bounds import prove_bounds
+from transkern.fuse.checks.contents import know_contents
+from transkern.fuse.checks.guards import (
+    drop_proven_guards,
+    drop_room_checks,
+    guard_assumptions,
+    hoist_guards,
+    unify_sizes,
+)
+from transkern.fuse.checks.overflow import check_integers
+from transkern.fuse.checks.positions import split_positions
+from transkern.fuse.checks.unchecked import drop_bounds_checks
+from transkern.fuse.checks.versions import version_loops
+from transkern.fuse.filters.alive import mask_shrinking
+from transkern.fuse.filters.companions import forward_positions, shrink_together
+from transkern.fuse.filters.filter_rows import filter_rows
+from transkern.fuse.filters.kept import combine_filters
+from transkern.fuse.filters.quotients import simplify_repeated
+from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.loops.alternate import alternate_rows
+from transkern.fuse.loops.borders import split_borders
+from transkern.fuse.loops.chosen import compute_chosen
+from transkern.fuse.loops.contract import contract_temporaries
+from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
+from transkern.fuse.loops.fills import drop_dead_fills
+from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
+from transkern.fuse.loops.overwritten import choose_overwritten
+from transkern.fuse.loops.parallel import parallelise
+from transkern.fuse.loops.recompute import recompute
+from transkern.fuse.loops.shift import predicate_stores, shift_loops
+from transkern.fuse.loops.split import split_loops
+from transkern.fuse.loops.states import coalesce_copies, double_buffer
+from transkern.fuse.loops.unroll import unroll_short
+from transkern.fuse.loops.windows import split_windows
+from transkern.fuse.lowering.canonical import canonicalise, name_squares
+from transkern.fuse.lowering.delinearise import delinearise
+from transkern.fuse.lowering.first_exits import test_first
+from transkern.fuse.lowering.flatten import flatten_loops
+from transkern.fuse.lowering.halves import round_halves
+from transkern.fuse.lowering.kernels import place_kernels, spill_scalars
+from transkern.fuse.lowering.lower import lower
+from transkern.fuse.lowering.naming import name_axes
+from transkern.fuse.lowering.raised import raise_loops
+from transkern.fuse.lowering.relabel import relabel_permuted
+from transkern.fuse.lowering.running import write_out_scans
+from transkern.fuse.lowering.selecting import select_sorted
+from transkern.fuse.lowering.split_axes import split_axes
+from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
+from transkern.fuse.lowering.updates import sort_updates, update_atomically
+from transkern.fuse.scalars.assigned import name_values
+from transkern.fuse.scalars.begun import begin_in_order
+from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.factored import factor_out
+from transkern.fuse.scalars.hoist import hoist_gathers
+from transkern.fuse.scalars.invariant import move_invariants
+from transkern.fuse.scalars.load_once import load_once
+from transkern.fuse.scalars.numbering import number_values
+from transkern.fuse.scalars.once import compute_once
+from transkern.fuse.scalars.places import simplify_places
+from transkern.fuse.scalars.promote import promote_elements
+from transkern.fuse.scalars.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
+from transkern.fuse.scalars.share import share_values
+from transkern.fuse.scalars.tables import tabulate
+from transkern.fuse.scalars.wraps import split_wraps
+from transkern.fuse.schedule.columns import order_columns
+from transkern.fuse.schedule.divergent import vectorise_divergent
+from transkern.fuse.schedule.ends import end_by_lane
+from transkern.fuse.schedule.fetch import fetch_rows
+from transkern.fuse.schedule.interchange import lanes_outside
+from transkern.fuse.schedule.jam import choose_stores, jam_rows
+from transkern.fuse.schedule.lanes import block_lanes
+from transkern.fuse.schedule.layouts import lay_out
+from transkern.fuse.schedule.leave import leave_early
+from transkern.fuse.schedule.overlap import overlap_sums
+from transkern.fuse.schedule.pairs import order_pairs
+from transkern.fuse.schedule.parts import sum_parts
+from transkern.fuse.schedule.push import push_recurrences
+from transkern.fuse.schedule.timetiles import tile_time
+from transkern.fuse.schedule.turn import turn_arrays
+from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
@@ -245,11 +251,11 @@ def passes_for(target: str) -> tuple[Pass, ...]:
         return PASSES
     if target == "cuda":
         return CUDA_PASSES
-    from transkern.targets.pallas.needs import need
+    from transkern.targets.pallas.module.needs import need
 
     need("astor")
-    from transkern.targets.pallas.checks import check_wide_integers
-    from transkern.targets.pallas.exits import leave_once
+    from transkern.targets.pallas.passes.checks import check_wide_integers
+    from transkern.targets.pallas.passes.exits import leave_once
 
     passes = tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
     behind = passes.index(lower) + 1

@@ -103,7 +103,7 @@ def process(seed: int, answers: Any) -> None:
     """What a process does until it is killed: calls, an emptied cache now and then, a full disk now and then."""
     import resource
 
-    from transkern.runtime import cache
+    from transkern.runtime.caching import cache
 
     rng = random.Random(seed)
     compiled: dict[tuple[int, int], Any] = {}

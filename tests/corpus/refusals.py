@@ -14,14 +14,14 @@ import numpy as np
 
 from tests.corpus.test_corpus import cases
 from transkern.errors import CompileError
-from transkern.frontend.source import TextScope
+from transkern.frontend.numpy.ufuncs import UFUNCS
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
-from transkern.frontend.ufuncs import UFUNCS
+from transkern.frontend.values.types import parse_signature
 from transkern.ir.library import LIBRARY, has
 from transkern.pipeline import DEVICE_PASSES, run
 from transkern.targets.cuda.emit import emit as cuda
-from transkern.targets.pallas.emit import emit as pallas
+from transkern.targets.pallas.module.emit import emit as pallas
 
 TARGETS = ("cpu", "cuda", "pallas")
 _DOCUMENT = Path(__file__).parents[2] / "docs" / "language.md"

@@ -19,9 +19,9 @@ from tests.cuda import loops
 from tests.cuda.support import Recorder, check_call, program_from, recorder, small_grid, types_of
 from tests.cuda.test_sanitized import run_checked
 from tests.tools import require
-from transkern.frontend.source import TextScope
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
 from transkern.pipeline import CUDA_PASSES

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from transkern.cli import cli
-from transkern.frontend.types import parse_type
+from transkern.frontend.values.types import parse_type
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,7 +21,7 @@ from tests.fuzz.oracle import ENDLESS, Oracle, Outcome, call, difference, refuse
 from tests.fuzz.programs import Program
 from tests.fuzz.units import united
 from transkern.errors import CompileError, NeedsConstant
-from transkern.runtime import building
+from transkern.runtime.caching import building, making
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import compiler as cc
@@ -220,7 +220,7 @@ class Batch:
                     self.refused[key] = "\n".join(x for x in run.stderr.splitlines() if "error" in x)
                     continue
                 module = import_file(path, program.name)
-                made = building.specialisation(program, key[1], "cpu", getattr(module, program.name))
+                made = making.specialisation(program, key[1], "cpu", getattr(module, program.name))
                 made.why = module.why
                 self.made[key] = made
         self.waiting.clear()
@@ -251,7 +251,7 @@ class Batch:
 
 
 def _program_and_text(function: Any, types: tuple[Any, ...], target: str) -> tuple[Any, str]:
-    program = building.program_for(function, types, target)
+    program = making.program_for(function, types, target)
     return program, emit(program)
 
 

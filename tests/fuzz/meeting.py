@@ -39,7 +39,7 @@ from tests.fuzz.rules import rewritten
 from tests.fuzz.stages import built_by
 from transkern import pipeline
 from transkern.errors import CompileError
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.ir import nodes as n
 from transkern.ir import printer

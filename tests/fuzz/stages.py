@@ -17,12 +17,12 @@ from tests.fuzz.oracle import Oracle, Outcome, call, difference
 from tests.fuzz.programs import Program
 from transkern import pipeline
 from transkern.errors import CompileError
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.fuse.lower import lower
+from transkern.fuse.lowering.lower import lower
 from transkern.ir.interpret import Invalid, WrongCode, interpret
 from transkern.ir.verify import violations
-from transkern.runtime import building
+from transkern.runtime.caching import building, making
 from transkern.runtime.specialisation import Specialisation
 
 _numbers = itertools.count()
@@ -72,7 +72,7 @@ def interpreted(
                     reason[0] = "types"
                 return NotImplemented
 
-        made = building.specialisation(
+        made = making.specialisation(
             replace(program, captured=()), types, target, _overlapping(program, run, reason)
         )
         made.why = lambda: reason[0]

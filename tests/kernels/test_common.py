@@ -12,7 +12,7 @@ import pytest
 
 import transkern
 from tests.tools import require
-from transkern.runtime import cache, cached
+from transkern.runtime.caching import cache, cached
 from transkern.targets.cpu import build, common, compiler, glue
 from transkern.targets.cpu.running import LATER, RUNNING
 from transkern.targets.cpu.waking import DEAL, WAKING

@@ -8,7 +8,7 @@ import pytest
 
 from transkern.checking.functions import check_file
 from transkern.errors import CompileError, TypesNeeded
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 from transkern.runtime.emitting import emit_files
 
 GIVEN = [

@@ -1,4 +1,4 @@
-"""Lists that are empty at run time, of which NumPy makes float64, whatever they would hold (`frontend/empties.py`)."""
+"""Lists that are empty at run time, of which NumPy makes float64, whatever they would hold (`frontend/containers/empties.py`)."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_lists_that_stand_twice_are_arguments_of_their_own() -> None:
 
 
 def test_types_are_written_as_they_are_told() -> None:
-    from transkern.frontend.types import parse_signature
+    from transkern.frontend.values.types import parse_signature
 
     _, (rows, ragged) = parse_signature("f([(int, float), …], [[int, …], …])")
     assert str(rows) == "[(int, float), …]" and str(ragged) == "[[int, …], …]"

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from transkern.frontend.liveness import live_names
+from transkern.frontend.syntax.liveness import live_names
 
 TABLE = {
     "parameters and names of a nested function": (

@@ -8,9 +8,9 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import on_target
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 from transkern.ir.traverse import walk_expr
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.ahead import check_ahead
+from transkern.fuse.checks.ahead import check_ahead
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import PASSES, program_of

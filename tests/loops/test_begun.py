@@ -1,5 +1,6 @@
-"""Arrays that a loop in order goes on with are begun in it (`fuse/begun.py`), last elements are carried in variables
-(`fuse/carried.py`), and what lanes load for some of them alone is loaded before them (`fuse/load_once.py`)."""
+"""Arrays that a loop in order goes on with are begun in it (`fuse/scalars/begun.py`), last elements are carried in
+variables (`fuse/scalars/carried.py`), and what lanes load for some of them alone is loaded before them
+(`fuse/scalars/load_once.py`)."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import require
 from transkern import pipeline
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
-from transkern.fuse.begun import begin_in_order
+from transkern.frontend.values.types import parse_signature
+from transkern.fuse.scalars.begun import begin_in_order
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load
 from transkern.ir.traverse import exprs, walk

@@ -1,4 +1,4 @@
-"""A `while` that counts is a loop over a range (`frontend/counting.py`)."""
+"""A `while` that counts is a loop over a range (`frontend/loops/counting.py`)."""
 
 from __future__ import annotations
 

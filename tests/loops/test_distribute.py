@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.distribute import distribute_rows
+from transkern.fuse.loops.distribute import distribute_rows
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import BEFORE_LOOPS, HOLDING_PASSES, program_of

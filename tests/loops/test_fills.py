@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.fills import drop_dead_fills
+from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const
 from transkern.ir.traverse import walk

@@ -11,9 +11,9 @@ import pytest
 import transkern
 from tests.regressions.support import alike
 from transkern import pipeline
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply
 from transkern.ir.traverse import own_exprs, walk, walk_expr

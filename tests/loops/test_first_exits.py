@@ -1,4 +1,4 @@
-"""What a `while` loop asks first is its condition (`fuse/first_exits.py`)."""
+"""What a `while` loop asks first is its condition (`fuse/lowering/first_exits.py`)."""
 
 from __future__ import annotations
 

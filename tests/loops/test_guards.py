@@ -10,9 +10,9 @@ import pytest
 
 import transkern
 from transkern import pipeline
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.jam import choose_stores, jam_rows
+from transkern.fuse.schedule.jam import choose_stores, jam_rows
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import BEFORE_LOOPS, program_of

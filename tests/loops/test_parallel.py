@@ -11,7 +11,7 @@ import pytest
 import transkern
 from tests.loops import functions
 from transkern.analysis import loops_of
-from transkern.fuse.parallel import parallelise
+from transkern.fuse.loops.parallel import parallelise
 from transkern.ir import nodes
 from transkern.ir.traverse import variables_read, walk
 from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of

@@ -16,9 +16,9 @@ from transkern.analysis.loops import LoopReport, reports
 from transkern.cli import cli
 from transkern.cli.drawing import draw
 from transkern.errors import CompileError
-from transkern.frontend.source import TextScope
+from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 

@@ -1,4 +1,4 @@
-"""Places that are counted and taken apart again (`fuse/places.py`)."""
+"""Places that are counted and taken apart again (`fuse/scalars/places.py`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.fuzz.meeting import program_of
 from tests.regressions.support import alike
 from tests.tools import on_target, require
 from transkern import pipeline
-from transkern.fuse.places import simplify_places
+from transkern.fuse.scalars.places import simplify_places
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Load, Var

@@ -1,5 +1,5 @@
-"""Temporaries that are computed where they are read (`fuse/recompute.py`), and a name for each value
-(`fuse/assigned.py`)."""
+"""Temporaries that are computed where they are read (`fuse/loops/recompute.py`), and a name for each value
+(`fuse/scalars/assigned.py`)."""
 
 from __future__ import annotations
 

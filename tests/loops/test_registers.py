@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.promote import promote_elements
+from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk

@@ -1,4 +1,4 @@
-"""Loops over windows that reach beyond an array at its ends (`fuse/windows.py`)."""
+"""Loops over windows that reach beyond an array at its ends (`fuse/loops/windows.py`)."""
 
 from __future__ import annotations
 

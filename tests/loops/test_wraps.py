@@ -1,4 +1,4 @@
-"""Loops over subscripts that go round (`fuse/wraps.py`)."""
+"""Loops over subscripts that go round (`fuse/scalars/wraps.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops split at their borders (fuse/borders.py), reductions of a few elements, and sizes that are the same."""
+"""Loops split at their borders (fuse/loops/borders.py), reductions of a few elements, and sizes that are the same."""
 
 from __future__ import annotations
 

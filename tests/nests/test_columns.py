@@ -1,4 +1,5 @@
-"""Columns that are reduced and stored one at a time (`fuse/columns.py`), and arrays of one element as numbers."""
+"""Columns that are reduced and stored one at a time (`fuse/schedule/columns.py`), and arrays of one element as
+numbers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Points whose loops end at different times (`fuse/leave.py`, `fuse/divergent.py`): masks that only shrink are exits,
-and points go on in lanes, with the bits that each has by itself."""
+"""Points whose loops end at different times (`fuse/schedule/leave.py`, `fuse/schedule/divergent.py`): masks that
+only shrink are exits, and points go on in lanes, with the bits that each has by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What an iteration computes just as the last one did is computed once, before the loop (`fuse/invariant.py`)."""
+"""What an iteration computes just as the last one did is computed once, before the loop
+(`fuse/scalars/invariant.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Loops in any order whose checks look at what they compute (`fuse/late.py`): Python's exceptions all the same."""
+"""Loops in any order whose checks look at what they compute (`fuse/checks/late.py`): Python's exceptions all
+the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops and arrays of a function's own turned to what they touch (`fuse/layouts.py`)."""
+"""Loops and arrays of a function's own turned to what they touch (`fuse/schedule/layouts.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equal reductions are computed once, however far they stand from each other (`fuse/numbering.py`)."""
+"""Equal reductions are computed once, however far they stand from each other (`fuse/scalars/numbering.py`)."""
 
 from __future__ import annotations
 

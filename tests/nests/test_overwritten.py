@@ -1,4 +1,4 @@
-"""Elements stored behind the loop that makes their array, chosen in there on devices (`fuse/overwritten.py`)."""
+"""Elements stored behind the loop that makes their array, chosen in there on devices (`fuse/loops/overwritten.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Short reductions of pairs in order (`fuse/pairs.py`): NumPy's results at every length, and lanes over the pairs."""
+"""Short reductions of pairs in order (`fuse/schedule/pairs.py`): NumPy's results at every length, and lanes over the
+pairs."""
 
 from __future__ import annotations
 

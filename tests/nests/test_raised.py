@@ -14,7 +14,7 @@ from tests.fuzz.oracle import call, difference
 from tests.fuzz.stages import function_of
 from tests.tools import on_target, require
 from transkern import pipeline
-from transkern.fuse.raised import raise_loops
+from transkern.fuse.lowering.raised import raise_loops
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import program_of

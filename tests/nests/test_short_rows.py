@@ -1,5 +1,5 @@
 """Arrays with rows of two, three or four elements: code of their own (`types.is_short`), and loops over the elements of
-a row written out (`fuse/unroll.py`)."""
+a row written out (`fuse/loops/unroll.py`)."""
 
 from __future__ import annotations
 

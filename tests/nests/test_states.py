@@ -1,4 +1,5 @@
-"""Next states of arrays (`fuse/states.py`): one store in place in whichever spelling, and two arrays where it pays."""
+"""Next states of arrays (`fuse/loops/states.py`): one store in place in whichever spelling, and two arrays where it
+pays."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern import pipeline
-from transkern.fuse.states import coalesce_copies, double_buffer
+from transkern.fuse.loops.states import coalesce_copies, double_buffer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk

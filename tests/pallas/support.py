@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 from transkern.pipeline import program_of
-from transkern.targets.pallas.load import load, printed
+from transkern.targets.pallas.module.load import load, printed
 
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 1e-30, 1e30)
 

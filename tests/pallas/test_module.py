@@ -12,7 +12,7 @@ import pytest
 from tests.pallas.support import compiled, random
 from transkern.errors import CompileError
 from transkern.pipeline import program_of
-from transkern.targets.pallas.emit import emit
+from transkern.targets.pallas.module.emit import emit
 
 SOFTMAX = """
 def f(x):
@@ -39,7 +39,7 @@ def test_it_runs_where_transkern_is_not(tmp_path):
 def test_its_text_does_not_depend_on_the_order_of_sets():
     """What is no type of a TPU kernel was told of whichever array came first."""
     code = (
-        "from transkern.pipeline import program_of\nfrom transkern.targets.pallas.emit import emit\n"
+        "from transkern.pipeline import program_of\nfrom transkern.targets.pallas.module.emit import emit\n"
         "print(emit(program_of('def f(a, b, c, d):\\n    return a + b, c * d, a - d',"
         " 'f', 'f(int8[n], uint16[n], uint64[n], int16[n])')))"
     )

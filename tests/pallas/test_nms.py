@@ -11,7 +11,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 from tests.pallas.support import same
 from transkern.pipeline import program_of
-from transkern.targets.pallas.load import load, printed
+from transkern.targets.pallas.module.load import load, printed
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py"
 SOURCE = EXAMPLES.read_text()

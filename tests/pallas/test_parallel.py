@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from tests.pallas.support import plain, random, same
-from transkern.fuse.guards import unify_sizes
+from transkern.fuse.checks.guards import unify_sizes
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
 from transkern.pipeline import DEVICE_PASSES, program_of
-from transkern.targets.pallas.load import load, printed
+from transkern.targets.pallas.module.load import load, printed
 
 MATMUL = """
 def f(a, b):

@@ -9,7 +9,7 @@ from tests.pallas import test_elementwise, test_loops, test_parallel, test_rows
 from tests.suppression import spellings
 from transkern.errors import BuildError
 from transkern.pipeline import program_of
-from transkern.targets.pallas.schedule import check_many, check_tpu
+from transkern.targets.pallas.module.schedule import check_many, check_tpu
 
 pytest.importorskip("libtpu")
 NMS = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py").read_text()

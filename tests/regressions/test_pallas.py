@@ -583,7 +583,7 @@ def test_what_stands_in_itself_again_and_again() -> None:
 
 def test_code_that_would_be_too_long_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path / "nothing made before"))
-    monkeypatch.setattr("transkern.targets.pallas.emit._LONGEST", 100)
+    monkeypatch.setattr("transkern.targets.pallas.module.emit._LONGEST", 100)
     with pytest.raises(transkern.CompileError, match="would be too long"):
         transkern.compile(inserted_in_front, target="pallas")(np.arange(31.0), 4)
 

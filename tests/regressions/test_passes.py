@@ -10,8 +10,8 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import on_target, require
-from transkern.fuse.hoist import hoist_gathers
-from transkern.fuse.quotients import simplify_repeated
+from transkern.fuse.filters.quotients import simplify_repeated
+from transkern.fuse.scalars.hoist import hoist_gathers
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Load, Var

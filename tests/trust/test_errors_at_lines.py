@@ -20,7 +20,7 @@ import pytest
 import transkern
 from tests.trust import failing
 from tests.trust.failing import all_of_it, calls_decorated, decorated, filled, noted, stored, told_with
-from transkern.frontend import translate
+from transkern.frontend.translate import translate
 from transkern.runtime import compiled as compiled_module
 from transkern.runtime import structures
 
@@ -241,14 +241,14 @@ def test_an_error_of_ours_says_so(monkeypatch: pytest.MonkeyPatch, where: str) -
         case "translating":
             monkeypatch.setattr(translate.Translator, "return_", broken)
         case "building":
-            monkeypatch.setattr("transkern.runtime.building.program_texts", broken)
+            monkeypatch.setattr("transkern.runtime.caching.building.program_texts", broken)
             monkeypatch.setattr("transkern.targets.cpu.module.emit_with_timers", broken)
         case "types":
-            monkeypatch.setattr("transkern.frontend.types.types_of", broken)
+            monkeypatch.setattr("transkern.frontend.values.types.types_of", broken)
         case "settling":
             monkeypatch.setattr("transkern.runtime.compiled.settled", lambda *_: set())
             monkeypatch.setattr(
-                "transkern.runtime.building.build",
+                "transkern.runtime.caching.building.build",
                 lambda *_, **__: compiled_module.Specialisation((), "cpu", lambda *_: NotImplemented, lambda: "sizes"),
             )
     function = transkern.compile(fine, target="cpu")

@@ -21,8 +21,8 @@ import pytest
 import transkern
 from transkern import private, warned
 from transkern.cli import caching
-from transkern.runtime import cache
-from transkern.runtime.surveys import Survey
+from transkern.runtime.caching import cache
+from transkern.runtime.caching.surveys import Survey
 from transkern.targets.cpu import build
 
 WEIGHTS = np.arange(1000.0) - 0.5

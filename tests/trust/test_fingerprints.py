@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.frontend.types import ArrayType, ConstantType, ScalarType, StructType
-from transkern.runtime.fingerprints import of_code, of_type
-from transkern.runtime.surveys import Survey
+from transkern.frontend.values.types import ArrayType, ConstantType, ScalarType, StructType
+from transkern.runtime.caching.fingerprints import of_code, of_type
+from transkern.runtime.caching.surveys import Survey
 
 
 def told(value: Any) -> str:

@@ -19,7 +19,7 @@ from tests.tools import on_target, require
 from transkern.targets import clike, words
 from transkern.targets.cpu import glue
 from transkern.targets.naming import CUDA, PYTHON, C, Language, function_name
-from transkern.targets.pallas import prelude
+from transkern.targets.pallas.printing import prelude
 
 _HEADERS = ("math", "stdbool", "stdint", "stdlib", "string", "sys/mman", "sys/types", "sched")
 

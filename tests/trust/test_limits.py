@@ -15,7 +15,7 @@ from tests.tools import require
 from transkern.checking.functions import check_file
 from transkern.cli import cli
 from transkern.frontend.context import Context
-from transkern.frontend.measures import MOST_BITS
+from transkern.frontend.sources.measures import MOST_BITS
 from transkern.limits import CALLS, STEPS
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from transkern.errors import CompileError
-from transkern.frontend.source import TextScope, read_module
+from transkern.frontend.sources.source import TextScope, read_module
 
 _HEAD = "import math, sys, builtins\nimport numpy as np\n"
 
@@ -196,7 +196,7 @@ def test_ordinary_modules_are_read() -> None:
 
 def test_defaults_are_made_once(tmp_path: Path) -> None:
     from transkern.frontend.specialise import specialise
-    from transkern.frontend.types import parse_signature
+    from transkern.frontend.values.types import parse_signature
 
     types = parse_signature("f(float64[n])")[1]
     for text, why in (

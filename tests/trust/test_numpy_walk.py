@@ -16,9 +16,9 @@ import pytest
 
 from tests.fuzz.stages import interpreted
 from transkern import CompileError, InternalError
-from transkern.frontend import identity
-from transkern.frontend.source import from_object
-from transkern.frontend.values import Known, Static
+from transkern.frontend.sources import identity
+from transkern.frontend.sources.source import from_object
+from transkern.frontend.values.values import Known, Static
 
 MODULES = (
     "", "linalg", "fft", "random", "ma", "polynomial", "polynomial.polynomial", "polynomial.chebyshev",

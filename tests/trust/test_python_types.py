@@ -16,9 +16,9 @@ import pytest
 import transkern
 from tests.tools import TARGET_TOOLS, require
 from tests.trust.against_python import difference, refused
-from transkern.frontend import python_types
 from transkern.frontend.context import Context
-from transkern.frontend.values import Seq
+from transkern.frontend.values import python_types
+from transkern.frontend.values.values import Seq
 
 ARGUMENTS: dict[str, Any] = {
     "i": 3, "f": 2.5, "c": 1 + 2j, "b": True, "x": np.arange(1.0, 3.0), "k": np.arange(1, 3), "z": np.array(2.0),

@@ -21,7 +21,7 @@ import pytest
 
 import transkern
 from transkern.errors import CompileError
-from transkern.frontend.written import written
+from transkern.frontend.sources.written import written
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def loops_of(source: str, types: str) -> tuple[LoopReport, ...]:
     Raises `CompileError` where the function does not compile. The text is not run.
     """
     from transkern.analysis.loops import reports
-    from transkern.frontend.types import parse_signature
+    from transkern.frontend.values.types import parse_signature
     from transkern.pipeline import BEFORE_LOOPS, program_of
 
     name, _ = parse_signature(types)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from transkern.frontend.identity import resolved
+from transkern.frontend.sources.identity import resolved
 
 Kind = Literal["array", "number", "integer", "complex", "truth", "text", "tuple", "dtype", "generator", "other"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from transkern import __version__
 from transkern.checking.functions import Checked
 from transkern.errors import Placed, characters
+from transkern.version import __version__
 
 Found = Sequence[tuple[Path, Checked]]
 

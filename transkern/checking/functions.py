@@ -15,15 +15,15 @@ from transkern.checking.likely import likely_types, with_constant
 from transkern.checking.notebooks import read_notebook
 from transkern.checking.uses import Finder
 from transkern.errors import CompileError, InternalError, NeedsConstant, Placed, TypesNeeded
-from transkern.frontend.annotations import with_defaults
-from transkern.frontend.bindings import Imported
-from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import all_refusals
-from transkern.frontend.source import TextScope, read_module, span_of
+from transkern.frontend.sources.annotations import with_defaults
+from transkern.frontend.sources.bindings import Imported
+from transkern.frontend.sources.decorators import check_entry
+from transkern.frontend.sources.source import TextScope, read_module, span_of
 from transkern.frontend.specialise import specialise
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.types import ArgType
-from transkern.frontend.values import Function
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.values.types import ArgType
+from transkern.frontend.values.values import Function
 from transkern.runtime.emitting import is_decorated, stated_types
 
 SECONDS = 3.0

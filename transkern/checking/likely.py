@@ -19,10 +19,10 @@ from transkern.checking.documented import Kind, Told, annotation_text, described
 from transkern.checking.names import alike, is_plural
 from transkern.checking.uses import OF_ARRAYS, OF_NUMBERS, Finder, uses_of
 from transkern.errors import CompileError, TypesNeeded
-from transkern.frontend.annotations import stated
-from transkern.frontend.identity import resolved
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.types import (
+from transkern.frontend.sources.annotations import stated
+from transkern.frontend.sources.identity import resolved
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.values.types import (
     PYTHON,
     ArgType,
     ArrayType,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from transkern import refusals
 from transkern.errors import CompileError, Placed
-from transkern.frontend.reading import read_named
+from transkern.frontend.sources.reading import read_named
 
 
 @dataclass(frozen=True, slots=True)

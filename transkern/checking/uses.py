@@ -19,7 +19,7 @@ from transkern.checking import results
 from transkern.checking.axes import COUNT, NUMBER, UNKNOWN, VECTOR, Axes, Use, either, together
 from transkern.checking.documented import Told, documented
 from transkern.checking.names import alike, is_plural
-from transkern.frontend.identity import resolved
+from transkern.frontend.sources.identity import resolved
 
 OF_ARRAYS = frozenset(dir(np.ndarray)) - frozenset(dir(object)) - {"real", "imag", "conjugate"}
 OF_NUMBERS = frozenset({*dir(float), *dir(complex)})

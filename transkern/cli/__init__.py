@@ -257,7 +257,7 @@ def cache() -> None:
 def cache_dir() -> None:
     """Where it is."""
     from transkern.cli.caching import NOWHERE
-    from transkern.runtime.cache import directory
+    from transkern.runtime.caching.cache import directory
 
     click.echo(str(directory() or NOWHERE))
 
@@ -274,7 +274,7 @@ def cache_size() -> None:
 @cache.command("clear")
 def cache_clear() -> None:
     """Delete what is in it."""
-    from transkern.runtime.cache import clear
+    from transkern.runtime.caching.cache import clear
 
     click.echo(f"{clear()} files deleted")
 

@@ -12,8 +12,8 @@ import click
 
 from transkern.cli.progress import bar
 from transkern.cli.show import plain
-from transkern.runtime import bound, cache
-from transkern.runtime.contents import Part, contents, verified
+from transkern.runtime.caching import bound, cache
+from transkern.runtime.caching.contents import Part, contents, verified
 
 NOWHERE = "nowhere: there is no home directory, and TRANSKERN_CACHE_DIR is not set"
 
@@ -81,7 +81,7 @@ def verify() -> bool:
 def warm(source: str, types: Sequence[str], recorded: Path | None, target: str, jobs: int | None) -> bool:
     """Compiles the functions of a file or module, side by side, and tells what became of each; whether there is code
     for all."""
-    from transkern.runtime import warming
+    from transkern.runtime.caching import warming
 
     wanted = warming.Wanted(source, tuple(types), recorded, target)
     found = []

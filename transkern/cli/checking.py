@@ -19,7 +19,7 @@ from transkern.cli.progress import bar
 from transkern.cli.show import plain
 from transkern.dropin.recording import read
 from transkern.errors import CompileError
-from transkern.frontend.types import parse_signature
+from transkern.frontend.values.types import parse_signature
 
 _SKIPPED = {"__pycache__", "node_modules", "build", "dist", "site-packages"}
 

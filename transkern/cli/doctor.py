@@ -22,7 +22,7 @@ from pathlib import Path
 
 from transkern import private
 from transkern.errors import TargetUnavailable
-from transkern.runtime import cache
+from transkern.runtime.caching import cache
 from transkern.targets.cpu import build, compiler
 
 _SECONDS = 60

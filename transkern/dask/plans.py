@@ -12,11 +12,11 @@ from transkern import limits, refusals
 from transkern.analysis.locality import Locality, locality
 from transkern.analysis.locality.places import Places
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.observed import observing
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.observed import observing
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import ArgType, ArrayType, types_of
-from transkern.fuse.raised import raise_loops
+from transkern.frontend.values.types import ArgType, ArrayType, types_of
+from transkern.fuse.lowering.raised import raise_loops
 from transkern.ir import nodes as n
 from transkern.runtime.compiled import Compiled
 

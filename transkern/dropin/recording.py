@@ -35,7 +35,7 @@ class Recording:
             return
         self.seen.add((file, name))
         from transkern.errors import TypesNeeded
-        from transkern.frontend.types import parse_type
+        from transkern.frontend.values.types import parse_type
         from transkern.partial.parts import type_beside
         from transkern.runtime.parameters import Parameters
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from transkern.dropin.functions import COMPILED, Watch, Watched
 from transkern.dropin.rewriting import Site
-from transkern.runtime import cache
+from transkern.runtime.caching import cache
 from transkern.runtime.choosing import default_target
 
 _FORGOTTEN = 20

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from transkern import limits
 from transkern.analysis.outcomes import Outcome, outcome
 from transkern.analysis.sizes import Calculus, Integers, Sizes, Unknown, sizes_of
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.observed import observing
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.observed import observing
+from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import (
+from transkern.frontend.values.types import (
     PYTHON,
     ArgType,
     ArrayType,
@@ -29,10 +29,13 @@ from transkern.frontend.types import (
 )
 from transkern.ir import nodes as n
 from transkern.ir.containers import error_text
-from transkern.runtime import structures, surveys
+from transkern.runtime import structures
 from transkern.runtime.boundary import own_errors
-from transkern.runtime.compiled import Compiled
+from transkern.runtime.caching import surveys
 from transkern.runtime.specialisation import Specialisation, settled
+
+if TYPE_CHECKING:
+    from transkern.runtime.compiled import Compiled
 
 
 class Abstract:

@@ -17,9 +17,8 @@ from transkern.errors import TranskernError
 from transkern.frameworks import torch as operators
 from transkern.frameworks.plans import put_together
 from transkern.frameworks.templates import Kept, Node, Slot, Template, take
-from transkern.runtime import compiled as compiled_module
 from transkern.runtime import foreign
-from transkern.runtime.compiled import BY_KEY, Compiled
+from transkern.runtime.keys import BY_KEY
 
 
 class Answer:
@@ -49,7 +48,7 @@ def _answer(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
 def _answered(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     compiled = BY_KEY[key]
     tensors = [v for v in _pytree.tree_leaves((args, keywords)) if isinstance(v, torch.Tensor)]
-    if not foreign.is_traced("torch", tensors, "cpu", False) and _is_called_by_itself():
+    if not foreign.is_traced("torch", tensors, "cpu", False) and _is_called_by_itself(compiled):
         return compiled(*args, **keywords)
     if torch.compiler.is_exporting():  # there PyTorch keeps what it cannot keep of functions that it does not look into
         return Answer([], ("error", "TypeError", _STRICT))
@@ -79,12 +78,12 @@ def _answered(key: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any
     return Answer(tensors, written_out(found.structure))
 
 
-def _is_called_by_itself() -> bool:
+def _is_called_by_itself(compiled: Any) -> bool:
     """Whether it is not a graph that calls, but `Compiled.__call__`, at which a graph is broken."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename in _BETWEEN:
         frame = frame.f_back
-    return frame.f_code.co_filename == compiled_module.__file__
+    return frame.f_code.co_filename == type(compiled).__call__.__code__.co_filename
 
 
 _OF_TORCH = ("_compile.py", "_dynamo/eval_frame.py", "_dynamo/decorators.py")
@@ -107,5 +106,6 @@ _untraced: Callable[..., Any] = torch.compiler.disable(_answered)
 traced: Callable[..., Any] = torch.compiler.nonstrict_trace(_answer)
 
 # Calls that do not go into a graph run inside what PyTorch traces, frame by frame: it must not trace ours.
-Compiled._cold = torch.compiler.disable(Compiled._cold)  # type: ignore[method-assign]
-Compiled._verify = torch.compiler.disable(Compiled._verify)  # type: ignore[method-assign]
+_kind: Any = type(next(iter(BY_KEY.values())))  # of the one that is called, with which this module is loaded
+_kind._cold = torch.compiler.disable(_kind._cold)
+_kind._verify = torch.compiler.disable(_kind._verify)

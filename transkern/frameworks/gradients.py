@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frameworks.templates import Kept, Node, Slot, Template
-from transkern.runtime.compiled import Compiled
 from transkern.runtime.structures import attributes_of
+
+if TYPE_CHECKING:
+    from transkern.runtime.compiled import Compiled
 
 
 def by_leaf(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -19,9 +19,11 @@ from transkern.errors import CompileError
 from transkern.frameworks import calls, gradients, xla
 from transkern.frameworks.plans import Plan, as_planned, plan, put_together, taken_apart
 from transkern.frameworks.templates import Template, fill, take, text
-from transkern.runtime.compiled import Compiled
 from transkern.runtime.foreign import UNCHANGEABLE
-from transkern.targets.pallas.load import NO_DERIVATIVE, UNTRACEABLE, WIDE
+from transkern.targets.pallas.module.load import NO_DERIVATIVE, UNTRACEABLE, WIDE
+
+if TYPE_CHECKING:
+    from transkern.runtime.compiled import Compiled
 
 
 def traced(compiled: Compiled, values: Sequence[Any]) -> Any:

@@ -12,7 +12,7 @@ import keyword
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,7 +24,10 @@ from transkern.frameworks import calls, gradients
 from transkern.frameworks.plans import Output, Plan, as_planned, plan, put_together, taken_apart
 from transkern.frameworks.templates import Slot, Template, fill, take, text
 from transkern.runtime import foreign
-from transkern.runtime.compiled import Compiled
+from transkern.runtime.keys import is_compiled
+
+if TYPE_CHECKING:
+    from transkern.runtime.compiled import Compiled
 
 _NAMESPACE = "transkern"
 
@@ -414,7 +417,7 @@ def register(name: str, function: Compiled, /, *args: Any, **keywords: Any) -> A
     Raises:
         CompileError: the function cannot be compiled for these, or returns something that a graph does not hold.
     """
-    if not isinstance(function, Compiled):
+    if not is_compiled(function):
         raise TypeError(f"transkern.frameworks.torch.register takes a compiled function, not {function!r:.60}")
     with torch.no_grad():
         return _operator(function, function._parameters.bind(args, keywords), name)[0].call

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transkern.errors import CompileError
-from transkern.frontend.values import Kind, PoolKey
+from transkern.frontend.values.values import Kind, PoolKey
 
 Site = tuple[Any, ...]
 """Where a list, dict or object is made."""

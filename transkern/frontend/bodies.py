@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-from transkern.frontend import generators
 from transkern.frontend.anew import Site
-from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context
-from transkern.frontend.desugar import desugared
-from transkern.frontend.source import span_of
-from transkern.frontend.values import Function, Known, Scope, Value
+from transkern.frontend.loops.carried import LoopState
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.syntax import generators
+from transkern.frontend.syntax.desugar import desugared
+from transkern.frontend.values.values import Function, Known, Scope, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Span
 

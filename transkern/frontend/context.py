@@ -17,11 +17,12 @@ import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend import lengths, twins
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
-from transkern.frontend.reach import shows as reaches
-from transkern.frontend.source import span_of
-from transkern.frontend.values import (
+from transkern.frontend.containers import twins
+from transkern.frontend.loops import lengths
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.values.reach import shows as reaches
+from transkern.frontend.values.values import (
     CHOSEN,
     ITEM,
     Array,
@@ -389,7 +390,7 @@ class Context:
         if isinstance(value, Row):
             return self.opened(value)
         if isinstance(value, Instance):
-            from transkern.frontend import objects
+            from transkern.frontend.containers import objects
 
             return objects.contents(self, value)
         return self.heap[value.token] if isinstance(value, Object) else value

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.values import Array, Unbound, Value
+from transkern.frontend.values.values import Array, Unbound, Value
 from transkern.ir.expr import NOWHERE
 
 LEFT_OUT = "a statement that is left out"

@@ -12,15 +12,16 @@ import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend import growing as growing_lists
-from transkern.frontend import large, objects
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers import growing as growing_lists
+from transkern.frontend.containers import objects
 from transkern.frontend.context import Change, Context
-from transkern.frontend.source import frame_of, from_object, span_of
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.translate import Translator
-from transkern.frontend.types import (
+from transkern.frontend.sources.source import frame_of, from_object, span_of
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.translate.translate import Translator
+from transkern.frontend.values import large
+from transkern.frontend.values.types import (
     ArgType,
     ArrayType,
     ConstantType,
@@ -29,7 +30,7 @@ from transkern.frontend.types import (
     ScalarType,
     StructType,
 )  # fmt: skip
-from transkern.frontend.values import (
+from transkern.frontend.values.values import (
     Array,
     Dict,
     Function,

@@ -13,3 +13,11 @@ def storage(dtype: str) -> str:
 def itemsize(dtype: str) -> int:
     """The bytes of an element."""
     return np.dtype(storage(dtype)).itemsize
+
+
+SHORT_ROW = 4
+"""Elements of a row that is short, at most: coordinates, colours, corners. Arrays with many of them get code of their
+own, with the loops over a row's elements written out (`fuse/loops/unroll.py`), so that their number is part of an
+argument's type."""
+MANY_ROWS = 64
+"""Rows that are worth code of their own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
-from transkern.frontend.syntax import parameter_names
+from transkern.frontend.syntax.syntax import parameter_names
 
 Names = frozenset[str]
 

@@ -14,11 +14,11 @@ from typing import Any
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.refused import all_refusals
-from transkern.frontend.source import live_function
+from transkern.frontend.sources.source import live_function
+from transkern.frontend.sources.written import Written, given
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import ArgType, OpaqueType, structured, types_of
-from transkern.frontend.values import Function
-from transkern.frontend.written import Written, given
+from transkern.frontend.values.types import ArgType, OpaqueType, structured, types_of
+from transkern.frontend.values.values import Function
 from transkern.partial.splitting import split
 from transkern.runtime import arrays, structures
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.liveness import live_before, live_behind_each
-from transkern.frontend.syntax import PART, local_names, parameter_names, returns
+from transkern.frontend.syntax.liveness import live_before, live_behind_each
+from transkern.frontend.syntax.syntax import PART, local_names, parameter_names, returns
 from transkern.partial.assigned import binds, bound_before, bound_behind
 
 _FRAME = frozenset(["__class__", "dir", "eval", "exec", "globals", "locals", "super", "vars"])

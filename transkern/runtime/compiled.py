@@ -8,7 +8,6 @@ import itertools
 import sys
 import types
 import warnings
-import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,13 @@ from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, Tr
 from transkern.options import Options
 from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
+from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.device_calls import DeviceCalls
+from transkern.runtime.keys import BY_KEY
 from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function
 from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
-from transkern.runtime.watching import Conditions, unchanged
 from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
 
@@ -34,9 +34,6 @@ __tracebackhide__ = True  # pytest: what a user looks for is in the frames aroun
 
 _LOADED, _DYNAMO = sys.modules, "torch._dynamo"
 _NUMBERS = itertools.count()
-
-BY_KEY: weakref.WeakValueDictionary[str, Compiled] = weakref.WeakValueDictionary()
-"""All compiled functions, for graphs, which hold texts and no objects."""
 
 
 class Compiled:
@@ -283,7 +280,9 @@ class Compiled:
         kind = foreign.foreign_kind(values)
         target = self._resolve_target(kind, values)
         if kind is not None and foreign.is_traced(kind, values, target, self.gradient is not None):
-            return foreign.call_traced(self, values, kind)
+            from transkern.frameworks.tracing import call_traced
+
+            return call_traced(self, values, kind)
         if (
             kind is not None
             and not (kind == "cupy" and target == "cuda")
@@ -319,7 +318,9 @@ class Compiled:
         kind = foreign.foreign_kind(leaves)
         target = self._resolve_target(kind, leaves)
         if kind is not None and asks and foreign.is_traced(kind, leaves, target, self.gradient is not None):
-            return foreign.call_traced(self, values, kind)
+            from transkern.frameworks.tracing import call_traced
+
+            return call_traced(self, values, kind)
         owners = structures.containers(shapes, values)
 
         def call(inner: list[Any], target: str) -> Any:
@@ -344,7 +345,7 @@ class Compiled:
         owners: Mapping[str, Any] | None = None, whole: Sequence[Any] = (), plain: Callable[[], Any] | None = None,
     ) -> Any:  # fmt: skip
         """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
-        from transkern.frontend.types import is_array, structured, types_of
+        from transkern.frontend.values.types import is_array, structured, types_of
         from transkern.runtime import arrays
 
         owners = owners or {}
@@ -507,7 +508,7 @@ class Compiled:
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         """Code for these types; None where the function is to run in NumPy instead."""
-        from transkern.runtime.building import build
+        from transkern.runtime.caching.building import build
 
         if (target, key_types) in self._refused:
             return None
@@ -589,7 +590,7 @@ class Compiled:
         if not isinstance(error, CompileError) or not error.path:
             return error
         from transkern.frontend.refused import with_others
-        from transkern.frontend.source import live_function
+        from transkern.frontend.sources.source import live_function
         from transkern.frontend.specialise import specialise
 
         with own_errors(self.function):
@@ -609,8 +610,8 @@ class Compiled:
 
     def states_types(self) -> bool:
         """Whether the decorator or an annotation states a type."""
-        from transkern.frontend.annotations import types_from_annotations
-        from transkern.frontend.source import live_function
+        from transkern.frontend.sources.annotations import types_from_annotations
+        from transkern.frontend.sources.source import live_function
 
         try:
             return self.types is not None or types_from_annotations(live_function(self.function)) is not None
@@ -622,8 +623,8 @@ class Compiled:
     def stated_types(self, given: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
         """The types of all parameters: those `given`, or that the decorator states (``types=``), or annotations do,
         with those of defaults for the last ones. TypesNeeded where nothing states one."""
-        from transkern.frontend.annotations import with_defaults
-        from transkern.frontend.source import live_function
+        from transkern.frontend.sources.annotations import with_defaults
+        from transkern.frontend.sources.source import live_function
 
         known = self._types(self.types, called=False) if given is None else given
         found = with_defaults(live_function(self.function), known)
@@ -637,7 +638,7 @@ class Compiled:
     def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
         """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
         NeedsConstant: a constant is asked for."""
-        from transkern.runtime.building import build
+        from transkern.runtime.caching.building import build
 
         found = self._specialisations.get((target, key_types))
         if found is None:
@@ -687,9 +688,9 @@ class Compiled:
 
     def _types(self, types: str | None, called: bool = True) -> tuple[Any, ...]:
         """Given types, those of the last call (where `called`), or those that are stated."""
-        from transkern.frontend.annotations import types_from_annotations
-        from transkern.frontend.source import live_function
-        from transkern.frontend.types import parse_signature
+        from transkern.frontend.sources.annotations import types_from_annotations
+        from transkern.frontend.sources.source import live_function
+        from transkern.frontend.values.types import parse_signature
 
         last = self._last if called else None
         text = types or (None if last is not None else self.types)
@@ -705,7 +706,7 @@ class Compiled:
     @public
     def emit(self, target: str | None = None, types: str | None = None) -> str:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
-        from transkern.runtime.building import texts
+        from transkern.runtime.caching.building import texts
 
         chosen = (
             target
@@ -730,7 +731,7 @@ class Compiled:
     @public
     def explain(self, types: str | None = None) -> str:
         """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
-        from transkern.runtime.building import explain
+        from transkern.runtime.caching.building import explain
 
         told = explain(self.function, self._types(types))
         measured = self.profile() if self.options.profile and types is None and self._last is not None else None

@@ -15,18 +15,18 @@ from typing import Any
 
 from transkern import limits, pipeline, refusals
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
-from transkern.frontend.annotations import types_from_annotations, with_defaults
-from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import with_others
-from transkern.frontend.source import TextScope, read_module, span_of
+from transkern.frontend.sources.annotations import types_from_annotations, with_defaults
+from transkern.frontend.sources.decorators import check_entry
+from transkern.frontend.sources.source import TextScope, read_module, span_of
 from transkern.frontend.specialise import specialise
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.types import ArgType, parse_signature
-from transkern.frontend.values import Function
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.values.types import ArgType, parse_signature
+from transkern.frontend.values.values import Function
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
 from transkern.runtime import profiling
-from transkern.runtime.building import explained, program_texts
+from transkern.runtime.caching.building import explained, program_texts
 from transkern.runtime.compiled import types_help
 from transkern.runtime.profiling import Profile
 
@@ -196,7 +196,7 @@ def html_page(
 
 def dot_text(path: Path, function: str | None, types: str | None) -> str:
     """The statements of a function's loops and their dependences, for graphviz."""
-    from transkern.analysis.picture import dot
+    from transkern.analysis.reports.picture import dot
 
     read, compilation = _read(path, function, types)
     with compilation:

@@ -85,17 +85,6 @@ def _is_fake(tensor: Any) -> bool:
     return type(tensor).__module__.startswith("torch._subclasses")
 
 
-def call_traced(compiled: Any, values: Sequence[Any], kind: str) -> Any:
-    """The result of such a call, with a value for each parameter."""
-    if kind == "jax":
-        from transkern.frameworks import jax
-
-        return jax.traced(compiled, values)
-    from transkern.frameworks import torch
-
-    return torch.traced(compiled, values)
-
-
 def on_cpu(values: Sequence[Any]) -> bool:
     """Whether the arrays of JAX among some values are in the memory that the CPU has; those that JAX traces, where they
     will be if nobody says otherwise."""

@@ -29,27 +29,26 @@ def reduced(compiled: Compiled, protocol: int) -> Any:
     if protocol < 4 and _is_found(compiled):  # these know no names with dots in them
         return compiled.function.__qualname__
     return rebuilt, (
-        compiled.pickled, compiled.target, compiled.types, compiled.fallback, compiled.verify, compiled.options,
-        _texts(compiled), compiled.gradient, compiled.gradient_takes_result,
+        type(compiled), compiled.pickled, compiled.target, compiled.types, compiled.fallback, compiled.verify,
+        compiled.options, _texts(compiled), compiled.gradient, compiled.gradient_takes_result,
     )  # fmt: skip
 
 
 def rebuilt(
-    function: Callable[..., Any], target: str, types: str | None, fallback: str | None, verify: bool, options: Options,
-    texts: tuple[Text, ...] = (), gradient: Compiled | None = None, takes_result: bool = False,
+    kind: type[Compiled], function: Callable[..., Any], target: str, types: str | None, fallback: str | None,
+    verify: bool, options: Options, texts: tuple[Text, ...] = (), gradient: Compiled | None = None,
+    takes_result: bool = False,
 ) -> Compiled:  # fmt: skip
     """The compiled function that was pickled: this process's own where it has it."""
-    from transkern.runtime.compiled import Compiled
-
     sent(texts)
     name = getattr(function, "__qualname__", "")
     if name.endswith(_TWIN):
         owner = _named(function.__module__, name.removesuffix(_TWIN))
-        if isinstance(owner, Compiled) and owner.pickled is function:
+        if isinstance(owner, kind) and owner.pickled is function:
             return owner
         function.__qualname__ = name.removesuffix(_TWIN)
     given = dataclasses.asdict(options) | {"threads": options.threads or None}
-    made = Compiled(function, target=target, types=types, fallback=fallback, verify=verify, **given)
+    made = kind(function, target=target, types=types, fallback=fallback, verify=verify, **given)
     made.gradient, made.gradient_takes_result = gradient, takes_result
     return made
 

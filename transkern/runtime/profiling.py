@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from transkern import refusals
-from transkern.analysis.ranges import ranges
+from transkern.analysis.reports.ranges import ranges
 from transkern.errors import CompileError
 from transkern.targets.cpu.timers import Timed
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
 from transkern.runtime import structures
-from transkern.runtime.watching import Conditions
+from transkern.runtime.caching.watching import Conditions
 
 if TYPE_CHECKING:
     from transkern.runtime.profiling import Profile
@@ -119,8 +119,8 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
 
 
 def _without_short_rows(call: Callable[..., Any], rows: Sequence[int]) -> Callable[..., Any]:
-    from transkern.frontend.types import is_short
-    from transkern.ir.rows import SHORT_ROW
+    from transkern.frontend.values.types import is_short
+    from transkern.ir.storage import SHORT_ROW
 
     def compare(*args: Any) -> Any:
         try:

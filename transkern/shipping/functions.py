@@ -12,12 +12,12 @@ from pathlib import Path
 
 from transkern import pipeline, refusals
 from transkern.errors import CompileError, TypesNeeded
-from transkern.frontend.annotations import with_defaults
-from transkern.frontend.decorators import check_entry
-from transkern.frontend.source import TextScope, read_module, span_of
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.types import ArgType, ArrayType, ConstantType, ScalarType, parse_signature
-from transkern.frontend.values import Function
+from transkern.frontend.sources.annotations import with_defaults
+from transkern.frontend.sources.decorators import check_entry
+from transkern.frontend.sources.source import TextScope, read_module, span_of
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, parse_signature
+from transkern.frontend.values.values import Function
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.limits import compilation

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from transkern import __version__, refusals
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
 from transkern.shipping.functions import Shipped
@@ -17,6 +17,7 @@ from transkern.shipping.stubs import stub
 from transkern.targets.cpu.launcher import fresh
 from transkern.targets.cpu.module import emit, file_name, param_text
 from transkern.targets.signature import constants, parameters
+from transkern.version import __version__
 
 MARK = "made by `transkern build`"
 """In the project file of a package: what may be written over."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.frontend.values import Function, Static
+from transkern.frontend.values.values import Function, Static
 from transkern.ir import nodes as n
 from transkern.parsing import parse, parse_expression
 

@@ -14,11 +14,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from transkern.frontend.arguments import TABLE, check_nones
 from transkern.frontend.context import Context
-from transkern.frontend.source import TextScope
-from transkern.frontend.syntax import parameter_names
-from transkern.frontend.values import Static, Value
+from transkern.frontend.sources.source import TextScope
+from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.translate.arguments import TABLE, check_nones
+from transkern.frontend.values.values import Static, Value
 
 PARTS = {
     "arranging": "numpy",

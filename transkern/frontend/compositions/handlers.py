@@ -6,10 +6,8 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import NeedsConstant
-from transkern.frontend.arguments import Arguments, handles
-from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import (
+from transkern.frontend.numpy.elementwise import (
     align,
     as_array,
     convert,
@@ -18,11 +16,10 @@ from transkern.frontend.elementwise import (
     truth,
     type_name,
 )
-from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
-from transkern.frontend.library_calls import step, stored
-from transkern.frontend.linear import places_in
-from transkern.frontend.reductions import axes_of
-from transkern.frontend.shaping import (
+from transkern.frontend.numpy.library_calls import step, stored
+from transkern.frontend.numpy.linear import places_in
+from transkern.frontend.numpy.reductions import axes_of
+from transkern.frontend.numpy.shaping import (
     as_line,
     concatenate,
     constant_axis,
@@ -32,8 +29,11 @@ from transkern.frontend.shaping import (
     reshape,
     transpose,
 )
-from transkern.frontend.values import Array, Scalar, Seq, Static, Value
-from transkern.frontend.whole import integer_expr
+from transkern.frontend.python.whole import integer_expr
+from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.translate.indexing import SliceValue, array_item, nonzero_positions
+from transkern.frontend.values.broadcasting import broadcast_to
+from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Reduce, Var

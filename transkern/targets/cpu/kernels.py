@@ -12,9 +12,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from transkern.analysis.special import find_special
-from transkern.fuse.columns import PART
-from transkern.fuse.kernels import interface
-from transkern.fuse.lanes import at_most
+from transkern.fuse.lowering.kernels import interface
+from transkern.fuse.schedule.columns import PART
+from transkern.fuse.schedule.lanes import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var

@@ -21,9 +21,8 @@ from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
 from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
-from transkern.ir.rows import MANY_ROWS, SHORT_ROW
+from transkern.ir.storage import MANY_ROWS, SHORT_ROW, storage
 from transkern.ir.storage import itemsize as itemsize_of
-from transkern.ir.storage import storage
 from transkern.ir.traverse import (
     bodies,
     buffers_allocated,

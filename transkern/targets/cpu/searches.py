@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from transkern.fuse.columns import PART
+from transkern.fuse.schedule.columns import PART
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from transkern import refusals
 from transkern.errors import CompileError
-from transkern.fuse.updates import operand
+from transkern.fuse.lowering.updates import operand
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transkern.fuse.kernels import interface
+from transkern.fuse.lowering.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transkern.fuse.kernels import interface
+from transkern.fuse.lowering.kernels import interface
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names

@@ -23,8 +23,8 @@ from typing import Any, Literal
 import numpy as np
 
 from transkern import private
-from transkern.runtime import bound
-from transkern.runtime.cache import usable
+from transkern.runtime.caching import bound
+from transkern.runtime.caching.cache import usable
 
 from .source import find_kernels, translate
 

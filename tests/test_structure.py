@@ -1,0 +1,111 @@
+"""How the package is laid out: imports that run one way, folders that one can look through, files that one can read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "transkern"
+
+CIRCLE = "transkern.frontend."
+"""Where modules import each other still: the translation of a statement, of an expression, and of a call."""
+
+LONG = {
+    "analysis/integers.py", "analysis/loops.py", "checking/uses.py", "frontend/containers/growing.py",
+    "frontend/containers/sequences.py", "frontend/context.py", "frontend/loops/carried.py",
+    "frontend/loops/looping.py", "frontend/numpy/drawing.py", "frontend/numpy/elementwise.py",
+    "frontend/numpy/methods.py", "frontend/numpy/numpy_functions.py", "frontend/numpy/shaping.py",
+    "frontend/python/builtin_functions.py",
+    "frontend/sources/effects.py", "frontend/sources/source.py", "frontend/translate/assigning.py",
+    "frontend/translate/branching.py", "frontend/translate/calling.py", "frontend/translate/expressions.py",
+    "frontend/translate/indexing.py", "frontend/translate/storing.py", "frontend/values/doubts.py",
+    "frontend/values/values.py", "fuse/filters/alive.py", "fuse/loops/states.py", "fuse/schedule/lanes.py",
+    "ir/build.py", "ir/interpret.py", "ir/nodes.py", "runtime/compiled.py", "targets/clike.py",
+    "targets/cpu/kernels.py", "targets/cpu/module.py", "targets/cuda/group.py", "targets/cuda/launcher.py",
+    "targets/pallas/forms/statements.py", "targets/pallas/forms/vector.py", "targets/pallas/printing/prelude.py",
+}  # fmt: skip
+"""Files of more than 500 lines. Others are not to become so; one that has been taken apart goes from here."""
+
+
+def test_modules_do_not_import_each_other() -> None:
+    graph = {name: set(imported(name, path)) for name, path in MODULES.items()}
+    circles = [circle for circle in components(graph) if len(circle) > 1]
+    for circle in circles:
+        assert all(name.startswith(CIRCLE) for name in circle), sorted(circle)
+
+
+def test_a_circle_is_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"d"}, "e": {"a"}}
+    assert sorted(map(sorted, components(graph))) == [["a", "b", "c"], ["d"], ["e"]]
+
+
+def test_folders_are_small() -> None:
+    counts = {folder: len(list(folder.glob("*.py"))) for folder in (PACKAGE, *PACKAGE.rglob("*/"))}
+    assert {str(folder): count for folder, count in counts.items() if count > 20} == {}
+    assert counts[PACKAGE / "frontend"] <= 6
+
+
+def test_files_are_short() -> None:
+    lengths = {path.relative_to(PACKAGE).as_posix(): len(path.read_text().splitlines()) for path in MODULES.values()}
+    assert {name for name, length in lengths.items() if length > 500} - LONG == set()
+
+
+@pytest.mark.parametrize("name", sorted(LONG))
+def test_files_that_are_long_are(name: str) -> None:
+    assert len((PACKAGE / name).read_text().splitlines()) > 500
+
+
+def _named(path: Path) -> str:
+    return ".".join(("transkern", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
+
+
+MODULES: dict[str, Path] = {_named(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imported(name: str, path: Path) -> Iterator[str]:
+    """The modules of the package that a module imports, also in its functions; not what only type checkers read."""
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    while waiting:
+        match waiting.pop():
+            case ast.If(test=ast.Name("TYPE_CHECKING"), orelse=rest):
+                waiting += rest
+            case ast.Import(names):
+                yield from (one.name for one in names if one.name in MODULES)
+            case ast.ImportFrom(module, names, level):
+                stem = ".".join((*(package[: len(package) - level + 1] if level else ()), *filter(None, [module])))
+                for one in names:
+                    found = f"{stem}.{one.name}" if f"{stem}.{one.name}" in MODULES else stem
+                    if found in MODULES and found != name:
+                        yield found
+            case node:
+                waiting += ast.iter_child_nodes(node)
+
+
+def components(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """The sets of nodes of which each is reached from each (Tarjan, SIAM J. Comput. 1972)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == order[node]:
+            place = stack.index(node)
+            found.append(stack[place:])
+            del stack[place:]
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return found

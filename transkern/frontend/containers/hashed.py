@@ -1,0 +1,436 @@
+"""Dicts and sets whose keys are known at run time: real numbers, or tuples of them (`compositions.hashes`)."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transkern import refusals
+from transkern.frontend.anew import Site
+from transkern.frontend.compositions import compose
+from transkern.frontend.containers import growing, list_types
+from transkern.frontend.context import Context
+from transkern.frontend.numpy.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
+from transkern.frontend.python.characters import code_of
+from transkern.frontend.translate.indexing import element, is_typed, key_help
+from transkern.frontend.values.values import (
+    Array,
+    Char,
+    Dict,
+    GrowingList,
+    Hashed,
+    Known,
+    OrNone,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+    as_outside,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Apply, Expr
+
+
+def new(
+    ctx: Context, name: str, kind: str, site: Site, default: Value | None = None, of: type | None = None
+) -> Hashed:
+    """An empty dict or set."""
+    parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
+    lists: dict[str, GrowingList] = {}
+    for part in parts:
+        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part), unbounded=part != "info")
+        if part in ("alive", "codes", "spare"):
+            list_types.of_integers(ctx, lists[part])
+    made = Hashed(kind, **lists, default=default, of=of)  # type: ignore[arg-type]
+    compose(ctx, "hashes", "start", [made.table, made.info], {})
+    return made
+
+
+def of_items(ctx: Context, name: str, contents: Dict | Seq, site: Site) -> Hashed:
+    """What a dict or a set holds, whose keys have been known so far."""
+    made = new(ctx, name, "dict" if isinstance(contents, Dict) else "set", site)
+    if isinstance(contents, Dict):
+        for key, value in zip(contents.keys, contents.items, strict=True):
+            store(ctx, made, key_value(key), value)
+    else:
+        for item in contents.items:
+            add(ctx, made, item)
+    return made
+
+
+def key_value(key: Any) -> Value:
+    return Seq(tuple(key_value(k) for k in key)) if isinstance(key, tuple) else Static(key)
+
+
+def is_key(ctx: Context, key: Value) -> bool:
+    """Whether a value may be a key that is known at run time."""
+    key = ctx.deref(key)
+    match key:
+        case Seq(items, "tuple"):
+            return bool(items) and all(is_key(ctx, i) for i in items)
+        case Char() | Static(str()):
+            return isinstance(key, Char) or len(key.value) == 1
+        case Static(v):
+            return isinstance(v, (int, float, np.integer, np.floating, np.bool_))
+        case Scalar(expr, tag=tag):
+            return not is_complex(expr.dtype) and (tag is None or not expr.dtype.startswith("float"))
+        case Array(axes=(), body=body):
+            return not is_complex(body.dtype)
+        case _:
+            return False
+
+
+def is_run_time_key(ctx: Context, key: Value) -> bool:
+    """Whether a value is a key that is known at run time only."""
+    key = ctx.deref(key)
+    if isinstance(key, Seq):
+        return is_key(ctx, key) and any(is_run_time_key(ctx, i) for i in key.items)
+    return is_key(ctx, key) and not isinstance(key, Static)
+
+
+def _key(ctx: Context, key: Value) -> Value:
+    """A key as it is kept, evaluated once."""
+    key = ctx.deref(key)
+    if not is_key(ctx, key):
+        problem = f"{describe(key)} as a key among others that are known at run time"
+        ctx.fail(refusals.RUN_TIME_KEYS, problem, key_help(key))
+    if isinstance(key, Seq):
+        return Seq(tuple(_key(ctx, i) for i in key.items))
+    if isinstance(key, Char):
+        return Char(ctx.let(key.code, "key"))
+    python = is_python_number(key)
+    return key if isinstance(key, Static) else Scalar(ctx.let(scalar_expr(ctx, key), "key"), python)
+
+
+def _code(ctx: Context, key: Value) -> Value:
+    if isinstance(key, Seq):
+        return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
+    code = code_of(key)
+    if code is not None:  # of a text Python's is another one each run: it orders sets, over which nobody loops here
+        return Scalar(code, True)
+    floating = scalar_expr(ctx, key).dtype.startswith("float")
+    return compose(ctx, "hashes", "code_of_float" if floating else "code_of_number", [key], {})
+
+
+def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
+    """The number of a key, or one below 0."""
+    key = _key(ctx, key)
+    if not is_typed(ctx, owner.keys):
+        return Scalar(b.index(-1), True)
+    found = compose(
+        ctx, "hashes", "find", [owner.keys, owner.alive, owner.codes, owner.table, key, _code(ctx, key)], {}
+    )  # fmt: skip
+    return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+
+
+def contains(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``key in owner``."""
+    return Scalar(b.compare("greater_equal", find(ctx, owner, key).expr, b.ZERO), True)
+
+
+def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
+    """The number of a key, which is in from now on."""
+    key = _key(ctx, key)
+    found = compose(ctx, "hashes", "add", [*owner.lists, key, _code(ctx, key)], {})
+    return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+
+
+def store(ctx: Context, owner: Hashed, key: Value, value: Value) -> None:
+    """``owner[key] = value``."""
+    assert owner.values is not None
+    compose(ctx, "hashes", "put", [owner.values, add(ctx, owner, key), value], {})
+
+
+def item(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``owner[key]``."""
+    assert owner.values is not None
+    if owner.default is not None:
+        return _set_default(ctx, owner, key, _default(ctx, owner.default))
+    number = find(ctx, owner, key)
+    if owner.of is collections.Counter:
+        return get(ctx, owner, number, Static(0))
+    return _value(ctx, owner, _present(ctx, number, key))
+
+
+def _default(ctx: Context, factory: Value) -> Value:
+    """What a defaultdict makes where a key is not in."""
+    from transkern.frontend.translate.functions import call
+    from transkern.frontend.values.values import Function
+
+    if isinstance(factory, Known):
+        if factory.path == "builtins.list":
+            return Seq((), "list")
+        return call(ctx, factory.path, [], {})
+    if not isinstance(factory, Function):
+        problem = f"a defaultdict of {describe(factory)}"
+        ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")
+    assert ctx.inline is not None
+    return ctx.inline(factory, [], {})
+
+
+def factory(ctx: Context, owner: Hashed) -> str:
+    """The type that a defaultdict calls which is handed back, as ``module:name``; or that of another kind of dict."""
+    if owner.of is not None:
+        return f"collections:{owner.of.__name__}"
+    match owner.default:
+        case None:
+            return ""
+        case Known(path) if isinstance(getattr(builtins, path.removeprefix("builtins."), None), type):
+            return path.replace(".", ":")
+        case Static(None):
+            return "builtins:None"
+        case _:
+            ctx.fail(refusals.RESULT, "a defaultdict with a function of its own as a result", "return dict(d)")
+
+
+def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
+    key = ctx.deref(key)
+    parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
+    exprs = [scalar_expr(ctx, k) for k in parts]
+    shown = ", ".join("{}" if is_python_number(k) else f"np.{e.dtype}({{}})" for k, e in zip(parts, exprs, strict=True))
+    shown = f"({shown}{',' if len(parts) == 1 else ''})" if isinstance(key, Seq) else shown
+    ctx.guard(
+        b.compare("greater_equal", number.expr, b.ZERO), f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
+        tuple(b.as_index(e) for e in exprs),
+    )  # fmt: skip
+    return number
+
+
+def _value(ctx: Context, owner: Hashed, number: Scalar) -> Value:
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        ctx.guard(b.FALSE, "KeyError", "")
+    return element(ctx, owner.values, number.expr)
+
+
+def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Value:
+    assert owner.values is not None
+    made = ctx.deref(default)
+    if isinstance(made, (Hashed, Dict)) or (isinstance(made, Seq) and made.kind not in ("list", "tuple")):
+        ctx.fail(refusals.RUN_TIME_KEYS, "a dict of sets or of dicts", "keep lists in it, or keys that are pairs")
+    number = add(ctx, owner, key)
+    compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
+    return _value(ctx, owner, number)
+
+
+def length(ctx: Context, owner: Hashed) -> Value:
+    return element(ctx, owner.info, b.ZERO)
+
+
+def _numbers(ctx: Context, owner: Hashed, in_any_order: bool = False) -> Array:
+    """The numbers of the keys, in the order of loops."""
+    if owner.kind == "set" and not in_any_order and any(leaf.options for leaf in owner.keys.leaves):
+        problem = "the order of a set of characters, which is another one in each run of Python"
+        ctx.fail(refusals.VALUES_DECIDE, problem, "keep them in a list, or as keys of a dict")
+    alive = list_array(ctx, owner.alive)
+    if owner.kind == "set":
+        found = compose(ctx, "hashes", "numbers_in_table", [alive, list_array(ctx, owner.table)], {})
+    else:
+        found = compose(ctx, "hashes", "numbers_as_put", [alive], {})
+    return ctx.compact(as_array(ctx, found), "numbers")
+
+
+def keys(ctx: Context, owner: Hashed, in_any_order: bool = False) -> GrowingList:
+    """The keys as a list."""
+    if not is_typed(ctx, owner.keys):
+        return growing.new(ctx, "keys")
+    return growing.gathered(ctx, owner.keys, _numbers(ctx, owner, in_any_order))
+
+
+def _values(ctx: Context, owner: Hashed) -> GrowingList:
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        return growing.new(ctx, "values")
+    return growing.gathered(ctx, owner.values, _numbers(ctx, owner))
+
+
+def items(ctx: Context, owner: Hashed) -> GrowingList:
+    assert owner.values is not None
+    if not (is_typed(ctx, owner.keys) and is_typed(ctx, owner.values)):
+        return growing.new(ctx, "items")
+    numbers = _numbers(ctx, owner)
+    lists = [growing.gathered(ctx, one, numbers) for one in (owner.keys, owner.values)]
+    return growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
+
+
+def viewed(ctx: Context, owner: Value, name: str) -> GrowingList:
+    """What ``owner.keys()``, ``owner.values()`` or ``owner.items()`` shows now, as a list."""
+    assert isinstance(owner, Hashed)
+    return {"keys": keys, "values": _values, "items": items}[name](ctx, owner)
+
+
+def live(ctx: Context, owner: Hashed, name: str) -> tuple[Expr, Expr, Expr, Callable[[Expr], Value]]:
+    """The same for a loop: its values are those of the moment."""
+    numbers = _numbers(ctx, owner)
+
+    def item(v: Expr) -> Value:
+        at = b.as_index(numbers.at((v,)))
+        made = [element(ctx, one, at) for one in (owner.keys, owner.values) if one is not None]
+        return Seq(tuple(made)) if name == "items" else made[name == "values"]
+
+    return b.ZERO, numbers.dims[0], b.ONE, item
+
+
+def move_to_end(ctx: Context, owner: Hashed, key: Value) -> None:
+    """Puts a key behind all others, with its value."""
+    store(ctx, owner, key, _pop(ctx, owner, key))
+
+
+def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``owner.pop(key)``."""
+    number = _present(ctx, find(ctx, owner, key), key)
+    value = growing.held(ctx, _value(ctx, owner, number))
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    return value
+
+
+def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
+    """The keys and the values of a dict."""
+    return [keys(ctx, owner), _values(ctx, owner)]
+
+
+def delete(ctx: Context, owner: Hashed, key: Value) -> None:
+    """``del owner[key]``."""
+    if owner.of is collections.Counter:
+        compose(ctx, "hashes", "discard", [owner.alive, owner.info, find(ctx, owner, key)], {})
+        return
+    number = _present(ctx, find(ctx, owner, key), key)
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+
+
+def copied(ctx: Context, owner: Hashed, site: Site) -> Hashed:
+    """Another one with the same keys (and values)."""
+    made = new(ctx, "copy", owner.kind, site, owner.default)
+    update(ctx, made, owner)
+    made = replace(made, of=owner.of)
+    return as_frozen(made) if owner.frozen else made
+
+
+def update(ctx: Context, owner: Hashed, other: Value) -> None:
+    """``owner.update(other)``."""
+    contents = ctx.deref(other)
+    if owner.kind == "dict":
+        if isinstance(contents, Dict):
+            for key, value in zip(contents.keys, contents.items, strict=True):
+                store(ctx, owner, key_value(key), value)
+            return
+        pairs = items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
+        compose(ctx, "hashes", "update_dict", [owner, pairs], {})
+        return
+    if isinstance(contents, Seq) and contents.kind == "set":
+        contents = as_set(ctx, contents) or contents
+    if isinstance(contents, Hashed):
+        if is_same(owner, contents):
+            return
+        if contents.kind == "set" and is_typed(ctx, contents.keys):
+            compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
+        elif contents.kind == "dict":
+            ctx.fail(refusals.RUN_TIME_KEYS, "a set of a dict's keys", "add them in a loop")
+        return
+    if isinstance(contents, Dict):
+        contents = Seq(tuple(key_value(k) for k in contents.keys))
+    compose(ctx, "hashes", "update_set", [owner, contents], {})
+
+
+def is_same(one: Hashed, two: Hashed) -> bool:
+    return one.keys.count == two.keys.count
+
+
+def as_frozen(made: Hashed) -> Hashed:
+    """A set as a frozenset, which nobody changes."""
+    as_outside(made)
+    return replace(made, frozen=True)
+
+
+def as_set(ctx: Context, value: Value) -> Hashed | None:
+    if not (isinstance(value, Seq) and value.kind == "set"):
+        return None
+    return of_items(ctx, "set", value, site_of(ctx, "operand"))
+
+
+def site_of(ctx: Context, name: str) -> Site:
+    """A place for what is made in the middle of an expression."""
+    span = ctx.span
+    return (span.file, span.line, span.column, span.end_line, span.end_column, name)
+
+
+def method(
+    ctx: Context, owner: Hashed, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    """``owner.name(*args)``; None where there is no such method here."""
+    if keywords:
+        return None
+    if name == "copy" and not args:
+        return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
+    if name == "clear" and not args:
+        clear(ctx, owner)
+        return Static(None)
+    if owner.kind == "set":
+        from transkern.frontend.containers import hashed_sets
+
+        return hashed_sets.method(ctx, owner, name, args)
+    match name, list(args):
+        case "popitem", []:
+            return popped(ctx, owner, True)
+        case "get", [key, *rest]:
+            return get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
+        case "setdefault", [key, default]:
+            return _set_default(ctx, owner, key, default)
+        case "pop", [key]:
+            return _pop(ctx, owner, key)
+        case "update", [other]:
+            update(ctx, owner, other)
+        case _:
+            return None
+    return Static(None)
+
+
+def popped(ctx: Context, owner: Hashed, last: bool) -> Value:
+    """A key that is taken out, the last or the first, with its value."""
+    assert owner.values is not None
+    empty = f"{'' if owner.of is collections.OrderedDict else 'popitem(): '}dictionary is empty"
+    name, lists = ("last_alive", [owner.alive]) if last else ("first_alive", [owner.alive, owner.info])
+    return Seq(tuple(taken_out(ctx, owner, [owner.keys, owner.values], empty, name, lists)))
+
+
+def taken_out(
+    ctx: Context, owner: Hashed, held: Sequence[GrowingList], empty: str, name: str, lists: Sequence[Value]
+) -> list[Value]:
+    """What the lists in `held` have of a key that is taken out, which the composition `name` chooses; `empty` is the
+    text of the KeyError where there is none."""
+    some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
+    ctx.guard(some, "KeyError", empty)
+    if not all(is_typed(ctx, one) for one in held):
+        ctx.guard(b.FALSE, "KeyError", empty)
+    found = compose(ctx, "hashes", name, lists, {})
+    number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+    values = [growing.held(ctx, element(ctx, one, number.expr)) for one in held]
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    return values
+
+
+def clear(ctx: Context, owner: Hashed) -> None:
+    if owner.values is not None:
+        growing.clear(ctx, owner.values)
+    compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+
+
+def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
+    """The value of a number, or another one where it is below 0."""
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        return default
+    rows = owner.values.rows
+    if rows is not None and default == Static(None):
+        there = Apply("greater_equal", (number.expr, b.ZERO), "bool")  # else there is no list, and nobody looks at one
+        at = Apply("where", (there, ctx.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index")
+        return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
+    return compose(ctx, "hashes", "get", [owner.values, number, default], {})

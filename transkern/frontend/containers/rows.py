@@ -1,0 +1,219 @@
+"""Lists of lists that have lengths of their own: the elements of all of them stand in one memory.
+
+A list that gets longer than the room it has moves to that memory's end, where it gets twice the room. The list around
+holds numbers, so that lists may change places in it, and several names may stand for one.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from transkern import refusals
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.containers import growing, list_types, twins
+from transkern.frontend.context import Context
+from transkern.frontend.numpy.elementwise import as_array, describe
+from transkern.frontend.values.values import (
+    OPTIONAL,
+    Array,
+    Concatenation,
+    GrowingList,
+    Object,
+    Row,
+    Rows,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Load
+
+_LEAST = 4
+
+
+def made(ctx: Context, name: str, site: tuple[object, ...]) -> Rows:
+    """No rows yet."""
+    starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
+    for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
+        list_types.list_type(ctx, one, "index", (), True, b.ZERO)
+        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
+    pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
+    return Rows(starts, sizes, rooms, pool)
+
+
+def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
+    """The lists in a list have lengths of their own: the translation begins anew, with such ones."""
+    error = NotKnown(refusals.NESTED_LIST, problem, "use an array with two dimensions", ctx.span, ctx.lines)
+    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
+        error.ragged = owner.site
+    raise error
+
+
+def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
+    """The number of the row that `value` is, or of a new one with its elements."""
+    if isinstance(value, Row) and value.rows is rows:
+        return value.number
+    contents = ctx.deref(value)
+    if isinstance(contents, (Array, Concatenation)):
+        return _array_number(ctx, rows, contents)
+    is_list = isinstance(contents, GrowingList) or (isinstance(contents, Seq) and contents.kind == "list")
+    if rows.arrays or not is_list:
+        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among lists", "append lists only: [x] for a number")
+    if isinstance(value, Object):
+        ctx.note_handed(value)
+    twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents)
+    if isinstance(contents, Seq) and contents.row_of is not None:
+        twins.note_original(ctx, rows.pool.buffer, contents.row_of)
+    assert isinstance(contents, (GrowingList, Seq))
+    if isinstance(contents, GrowingList) and (isinstance(value, Row) or not ctx.is_last_look(value)):
+        ctx.note_append(contents.buffer)
+    number = _new(ctx, rows)
+    extend(ctx, Row(rows, number), contents)
+    return number
+
+
+def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Expr:
+    """The number of a new row with the elements of an array: that is what stands in the list around, then."""
+    array = ctx.kept(as_array(ctx, value))
+    if rows.pool.dtype and not rows.arrays:
+        ctx.fail(refusals.LIST_OF_TYPES, "an array among lists", "append arrays only")
+    rows.arrays = True
+    if array.view:
+        ctx.note_append(array.base)
+        ctx.note_held(rows.pool.buffer, array.base)
+        twins.note_array(ctx, rows.pool, array)
+        rows.shared = rows.shared or ctx.is_of_argument(array.base)
+    number = _new(ctx, rows)
+    extend(ctx, Row(rows, number), array)
+    return number
+
+
+def array_of(ctx: Context, rows: Rows, number: Expr) -> Array:
+    """The array of a number."""
+    size = ctx.extent(Load(rows.sizes.buffer, (number,), "index"))
+    axes = ctx.axes((size, *rows.pool.dims))
+    at = b.add(_start(ctx, Row(rows, number)), axes[0].var)
+    return Array(axes, ctx.load(rows.pool.buffer, (at, *(a.var for a in axes[1:]))), view=True)
+
+
+def _new(ctx: Context, rows: Rows) -> Expr:
+    """The number of a new row without elements."""
+    number = ctx.let(b.size(rows.starts.count), "number")
+    growing.append(ctx, rows.starts, Scalar(b.size(rows.pool.count), True))
+    growing.append(ctx, rows.sizes, Static(0))
+    growing.append(ctx, rows.rooms, Static(0))
+    for one in (rows.starts, rows.sizes, rows.rooms):
+        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
+    return number
+
+
+def _size(ctx: Context, row: Row) -> Expr:
+    return ctx.let(Load(row.rows.sizes.buffer, (row.number,), "index"), "size")
+
+
+def _start(ctx: Context, row: Row) -> Expr:
+    return ctx.let(Load(row.rows.starts.buffer, (row.number,), "index"), "start")
+
+
+def set_size(ctx: Context, row: Row, size: Expr) -> None:
+    ctx.emit(n.Store(row.rows.sizes.buffer, (row.number,), size))
+
+
+def append(ctx: Context, row: Row, value: Value) -> None:
+    """One more element behind those of a row."""
+    ctx.note_store(row.rows.pool.buffer)
+    size = _size(ctx, row)
+    with ctx.block(ctx.out) as put:  # it tells the elements' type
+        growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
+    _make_room(ctx, row, size, b.ONE)
+    ctx.out.extend(put)
+    set_size(ctx, row, b.add(size, b.ONE))
+
+
+def extend(ctx: Context, row: Row, value: Value) -> None:
+    """The elements of a list or an array behind those of a row."""
+    ctx.note_store(row.rows.pool.buffer)
+    contents = ctx.deref(value)
+    if isinstance(contents, Seq):
+        for item in contents.items:
+            append(ctx, row, item)
+        return
+    if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
+        ctx.untyped.append(contents.original)
+        return
+    if not isinstance(contents, GrowingList):
+        contents = ctx.kept(growing.numbers(ctx, contents))
+    size = _size(ctx, row)
+    more = ctx.let(contents.length if isinstance(contents, GrowingList) else contents.dims[0], "more")
+    with ctx.block(ctx.out) as put:
+        growing.put_many(ctx, row.rows.pool, contents, b.add(_start(ctx, row), size))
+    _make_room(ctx, row, size, more)
+    ctx.out.extend(put)
+    set_size(ctx, row, b.add(size, more))
+
+
+def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
+    """Room for `more` elements behind the `size` that a row has."""
+    rows, pool = row.rows, row.rows.pool
+    needed = b.add(size, more)
+    with ctx.block() as out:
+        here, there = _start(ctx, row), ctx.let(b.size(pool.count), "moved")
+        room = ctx.let(b.maximum(b.mul(b.index(2), needed), b.index(_LEAST)), "room")
+        end = b.add(there, room)
+        ctx.must_have_room(b.compare("less", end, ctx.room(())))
+        for buffer, dims in _memories(pool):
+            axes = ctx.axes((size, *dims))
+            rest = tuple(a.var for a in axes[1:])
+            held = ctx.load(buffer, (b.add(here, axes[0].var), *rest))
+            # behind all that there is: the parts do not overlap, and a device need not keep one meanwhile
+            moved = n.Write if ctx.reserves else n.Scatter
+            ctx.emit(moved(buffer, axes, (b.add(there, axes[0].var), *rest), held))
+        for buffer, code in _codes(pool):
+            (axis,) = ctx.axes((b.sub(room, size),))
+            ctx.emit(n.Write(buffer, (axis,), (b.add(b.add(there, size), axis.var),), code))
+        ctx.emit(n.Store(rows.starts.buffer, (row.number,), there))
+        ctx.emit(n.Store(rows.rooms.buffer, (row.number,), room))
+        ctx.emit(n.Assign(pool.count, end))
+    room_now = Load(rows.rooms.buffer, (row.number,), "index")
+    ctx.emit(n.If(b.compare("greater", needed, room_now), tuple(out)))
+
+
+def _memories(pool: GrowingList) -> list[tuple[str, tuple[Expr, ...]]]:
+    """The buffers that hold a list's elements, and the dims of one."""
+    if pool.columns:
+        return [m for c in pool.columns for m in _memories(c)]
+    found = [(pool.buffer, pool.dims)] if pool.dtype else []
+    return found + ([(pool.tags, ())] if pool.tags else [])
+
+
+def _codes(pool: GrowingList) -> list[tuple[str, Const]]:
+    """The buffers of numbers that stand for something, with what the room behind a row says: a result is made of a pool
+    as a whole. Where there may be None, there is None: what stands behind it is forgotten (`forget_behind_none`)."""
+    if pool.row == OPTIONAL:
+        return [(pool.columns[0].buffer, Const(True, "bool"))]
+    if pool.columns:
+        return [code for c in pool.columns for code in _codes(c)]
+    texts = [(pool.buffer, Const(0, pool.dtype))] if pool.options and pool.dtype else []
+    return texts + ([(pool.tags, Const(0, "uint8"))] if pool.tags else [])
+
+
+def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Row | None:
+    """The row that is `one` after `out1` and `two` after `out2`."""
+    found = next((v for v in (one, two) if isinstance(v, Row)), None)
+    if found is None:
+        return None
+    number = ctx.variable(name, "index")
+    for value, out in ((one, out1), (two, out2)):
+        contents = value if isinstance(value, Row) else ctx.deref(value)
+        if isinstance(value, Row) and value.rows is not found.rows:
+            return None
+        if not isinstance(contents, (Row, Seq, GrowingList)):
+            return None
+        with ctx.block(out) as more:
+            ctx.emit(n.Assign(number.name, number_of(ctx, found.rows, value)))
+        out.extend(more)
+    return Row(found.rows, number)
+
+

@@ -1,0 +1,524 @@
+"""What lists, tuples and dicts can do: methods, `+`, `*`, sorting."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern import refusals
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.compositions import compose
+from transkern.frontend.containers import growing, hashed, twins
+from transkern.frontend.containers.list_types import check_order
+from transkern.frontend.context import Context
+from transkern.frontend.loops import iterating
+from transkern.frontend.loops.trips import trip_count
+from transkern.frontend.numpy import library_calls
+from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, is_number, scalar_expr
+from transkern.frontend.numpy.reductions import reduce
+from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
+from transkern.frontend.translate.arguments import TABLE
+from transkern.frontend.translate.indexing import array_item, constant_object, dict_item, is_typed, key_object
+from transkern.frontend.translate.positions import check_position
+from transkern.frontend.values import doubts
+from transkern.frontend.values.asking import asked
+from transkern.frontend.values.values import (
+    CHARACTERS,
+    OPTIONAL,
+    Array,
+    Char,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Hashed,
+    Kind,
+    Object,
+    OneOf,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Slice,
+    Static,
+    Value,
+    View,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Axis, Expr
+
+_FEW = 64
+_OVER_ITERATORS = frozenset([
+    "difference", "difference_update", "extend", "extendleft", "fromkeys", "intersection", "intersection_update",
+    "isdisjoint", "issubset", "issuperset", "symmetric_difference", "symmetric_difference_update", "union", "update",
+])  # fmt: skip
+"""Methods that go over what they are given; others put it somewhere as it is."""
+
+
+def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
+    """``owner.name(*args)`` of a list, tuple or dict; None where there is no such method here."""
+    contents = ctx.deref(owner)
+    if name in _OVER_ITERATORS:
+        args = [iterating.all_of(ctx, a) for a in args]
+    match contents:
+        case GrowingList():
+            return _growing_method(ctx, contents, name, args, keywords)
+        case Hashed(kind="dict") if name in ("keys", "values", "items") and not args and not keywords:
+            return View(owner, name)
+        case Hashed():
+            return hashed.method(ctx, contents, name, args, keywords)
+        case Seq(items, "set"):
+            return _set_method(ctx, owner, items, name, args)
+        case Seq(items, kind):
+            found = _read(ctx, items, kind, name, args)
+            if found is not None or kind == "tuple":
+                return found
+            return _list_method(ctx, owner, items, name, args, keywords)
+        case Dict():
+            return _dict_method(ctx, owner, contents, name, args, keywords)
+        case Record() if contents.is_tuple:
+            if name == "_replace":
+                for key, value in keywords.items():
+                    contents = contents.put(key, value)
+                return contents
+            if name == "_asdict":
+                return Dict(contents.names, contents.items)
+            return _read(ctx, contents.items, "tuple", name, args)
+        case _:
+            return None
+
+
+def _read(ctx: Context, items: tuple[Value, ...], kind: str, name: str, args: Sequence[Value]) -> Value | None:
+    looking = (name == "count" or (name == "index" and kind == "list")) and len(args) == 1
+    if looking and any(isinstance(v, (Scalar, OneOf, Char)) for v in (*items, args[0])):
+        return compose(ctx, "lists", name, [Seq(items, kind), args[0]], {})
+    if name in ("index", "count") and args:
+        wanted = constant_object(ctx, args[0], f"`{kind}.{name}` of a run-time value")
+        known = [constant_object(ctx, i, f"`{kind}.{name}` in run-time values") for i in items]
+        if name == "count":
+            return Static(known.count(wanted))
+        if wanted not in known:
+            text = f"{wanted!r} is not in list" if kind == "list" else "tuple.index(x): x not in tuple"
+            ctx.guard(b.FALSE, "ValueError", text)
+        return Static(known.index(wanted))
+    return Seq(items, kind) if name == "copy" and kind == "list" else None
+
+
+def _list_method(
+    ctx: Context, owner: Value, items: tuple[Value, ...], name: str, args: Sequence[Value],
+    keywords: Mapping[str, Value],
+) -> Value | None:  # fmt: skip
+    result: Value = Static(None)
+    changed = list(items)
+    at_run_time = not items and args and isinstance(ctx.deref(args[0]), Scalar)
+    match name:
+        case "pop" if at_run_time:  # what is appended further down in a loop comes when that is translated again
+            check_position(ctx, args[0], list[int]().pop)
+            integer_expr(ctx, ctx.deref(args[0]), "OverflowError", NO_SIZE)
+            ctx.guard(b.FALSE, "IndexError", "pop from empty list")
+        case "__delitem__" if at_run_time:
+            check_position(ctx, args[0], list[int]().__delitem__)
+            integer_expr(ctx, ctx.deref(args[0]), "IndexError", NO_POSITION)
+            ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
+        case "append":
+            changed.append(args[0])
+        case "extend":
+            extend(ctx, owner, args[0])
+            return result
+        case "insert":
+            asked(ctx, changed.insert, constant_object(ctx, args[0], "an insertion at a run-time position"), args[1])
+        case "pop":
+            at = constant_object(ctx, args[0], "pop of a run-time position") if args else -1
+            result = asked(ctx, changed.pop, at)
+        case "__delitem__":
+            asked(ctx, changed.__delitem__, constant_object(ctx, args[0], "deleting an item at a run-time position"))
+        case "remove":
+            try:
+                known = [constant_object(ctx, i, "remove from run-time values") for i in items]
+                wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            except NotKnown as error:
+                if isinstance(owner, Object) and all(doubts.kinds_of(v) for v in (*items, args[0])):
+                    error.grown = ctx.grows_at(owner.token)
+                raise
+            if wanted not in known:
+                ctx.guard(b.FALSE, "ValueError", "list.remove(x): x not in list")
+            changed.pop(known.index(wanted))
+        case "clear":
+            changed = []
+        case "reverse":
+            changed.reverse()
+        case "sort":
+            changed = list(ordered(ctx, items, keywords).items)
+        case _:
+            return None
+    ctx.change(owner, Seq(tuple(changed), "list"))
+    return result
+
+
+def _set_method(ctx: Context, owner: Value, items: tuple[Value, ...], name: str, args: Sequence[Value]) -> Value | None:
+    """A method of a set whose elements are known."""
+    if not isinstance(owner, Object):
+        return None
+    known = all(isinstance(ctx.deref(a), Static) for a in args)
+    if not known or name not in ("add", "discard", "clear"):
+        ctx.must_grow(owner.token, f"`set.{name}` of a value that is known at run time only")
+    values = {i.value for i in items if isinstance(i, Static)}
+    getattr(values, name)(*(a.value for a in map(ctx.deref, args) if isinstance(a, Static)))
+    ctx.change(owner, Seq(tuple(Static(v) for v in values), "set"))
+    return Static(None)
+
+
+def _growing_method(
+    ctx: Context, owner: GrowingList, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    match name:
+        case "append":
+            growing.append(ctx, owner, args[0])
+        case "extend":
+            growing.extend(ctx, owner, args[0])
+        case "clear":
+            growing.clear(ctx, owner)
+        case "pop":
+            return growing.pop(ctx, owner, args[0] if args else None)
+        case "__delitem__":
+            growing.delete(ctx, owner, args[0])
+        case "insert":
+            growing.insert(ctx, owner, args[0], args[1])
+        case "reverse":
+            growing.reverse(ctx, owner)
+        case "sort":
+            sort_growing(ctx, owner, keywords)
+        case "appendleft" if owner.is_queue:
+            growing.append_left(ctx, owner, args[0])
+        case "popleft" if owner.is_queue:
+            return growing.pop_left(ctx, owner)
+        case "copy" if owner.is_queue:
+            ctx.fail(refusals.DEQUE, "a copy of a deque", "make a list, list(queue), or another deque of it")
+        case "copy":
+            return growing.copied(ctx, owner)
+        case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
+            if name == "index" and owner.objects is not None:
+                name = "index_of_object"
+            return compose(ctx, "lists", name, [owner, args[0]], {})
+        case _:
+            return None
+    return Static(None)
+
+
+def _dict_method(
+    ctx: Context, owner: Value, contents: Dict, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    match name:
+        case "keys":
+            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys", shows=owner)
+        case "values":
+            return Seq(contents.items, "dict_values", shows=owner)
+        case "items":
+            pairs = zip(contents.keys, contents.items, strict=True)
+            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items", shows=owner)
+        case "copy":
+            return replace(contents, outside=False)
+        case "get" | "pop" | "setdefault":
+            if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
+                ctx.must_grow(owner.token, "a dict's key that is known at run time only")
+            key = key_object(ctx, args[0])
+            found = contents.get(key)
+            default: Value = args[1] if len(args) > 1 else Static(None)
+            if name == "pop":
+                if found is None and len(args) < 2:
+                    return dict_item(ctx, contents, key)
+                ctx.change(owner, contents.without(key))
+            elif name == "setdefault" and found is None:
+                ctx.change(owner, contents.put(key, default))
+            return default if found is None else found
+        case "update":
+            changed = contents
+            for other in [*args, Dict(tuple(keywords), tuple(keywords.values()))]:
+                given = ctx.deref(other)
+                if not isinstance(given, Dict):
+                    help = "set the items one by one: d[key] = value"
+                    problem = "`update` of a dict whose keys are known with something else than such a dict"
+                    ctx.fail(refusals.RUN_TIME_KEYS, problem, help)
+                for key, value in zip(given.keys, given.items, strict=True):
+                    changed = changed.put(key, value)
+            ctx.change(owner, changed)
+            return Static(None)
+        case "clear":
+            ctx.change(owner, Dict((), ()))
+            return Static(None)
+        case _:
+            return None
+
+
+def extend(ctx: Context, owner: Value, value: Value) -> None:
+    """``list.extend`` and ``list += …``."""
+    contents, value = ctx.deref(owner), iterating.all_of(ctx, value)
+    if isinstance(contents, GrowingList):
+        growing.extend(ctx, contents, value)
+        return
+    assert isinstance(contents, Seq)
+    counted = iterating.iteration(ctx, value)
+    if not isinstance(counted, list):
+        if isinstance(owner, Object):
+            ctx.must_grow(owner.token, "a list extended by something of run-time length")
+        ctx.fail(
+            refusals.RUN_TIME_LENGTH, "a list extended by something of run-time length",
+            "append in a loop to a list of its own",
+        )
+    ctx.change(owner, Seq((*contents.items, *counted), "list"))
+
+
+def joined(ctx: Context, left: Value, right: Value) -> Value:
+    """``list + list`` where one of them has a run-time length."""
+    if _differ([left, ctx.deref(right)]):
+        at = ctx.span
+        made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
+        growing.extend(ctx, made, left)
+        made.extent = _fixed_length(left)
+    else:
+        made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
+    lengths = [made.extent, _fixed_length(ctx.deref(right))]
+    growing.extend(ctx, made, right)
+    if lengths[0] is not None and lengths[1] is not None:
+        made.extent = b.add(lengths[0], lengths[1])
+    return made
+
+
+def _differ(lists: Sequence[Value]) -> bool:
+    """Whether lists that are put together hold numbers of several types."""
+    kinds: set[Kind] = set()
+    for one in lists:
+        if isinstance(one, GrowingList) and one.tags:
+            return True
+        if isinstance(one, GrowingList) and one.dtype and not (one.dims or one.rows or one.objects or one.options):
+            kinds.add((one.dtype, one.python))
+        elif isinstance(one, Seq):
+            kinds.update(kind for item in one.items for kind in doubts.kinds_of(item))
+    return len(kinds) > 1
+
+
+def _fixed_length(value: Value) -> Expr | None:
+    """The length of a list where it is known."""
+    if isinstance(value, Seq):
+        return b.index(len(value.items))
+    return value.extent if isinstance(value, GrowingList) else None
+
+
+def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
+    """``[x] * n`` with a run-time `n`: a list of `n` numbers."""
+    if seq == Seq((Static(None),), "list"):
+        return growing.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
+    if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
+        all_of_them = "[v for _ in range(n) for v in values]" if len(seq.items) > 1 else "[value for _ in range(n)]"
+        help = f"write a comprehension: {all_of_them}" if seq.items else "write []"
+        ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
+    extent = ctx.extent(b.maximum(times.expr, b.ZERO))
+    value = scalar_expr(ctx, seq.items[0])
+    axis: Axis = ctx.axis("i", extent)
+    python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
+    python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
+    return growing.list_of(ctx, Array((axis,), value), python)
+
+
+def is_count(value: Value) -> bool:
+    """Whether a value can say how often a list is repeated."""
+    if isinstance(value, Static):
+        return isinstance(value.value, (int, np.integer))
+    if not isinstance(value, Scalar):
+        return False
+    return value.dtype.startswith(("index", "int", "uint")) or (value.python and value.dtype == "bool")
+
+
+def how_often(ctx: Context, times: Value) -> Expr:
+    """A count of `is_count` as Python takes it."""
+    return integer_expr(ctx, times, "OverflowError", NO_POSITION)
+
+
+def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
+    """``numbers * n``, of Python's or NumPy's integers."""
+    if isinstance(times, Static):
+        asked(ctx, operator.mul, [], times.value)
+    number = ctx.let(b.maximum(how_often(ctx, times), b.ZERO), "times")
+    count = ctx.let(owner.length, "count")
+    most = b.floordiv(b.index(n.RESERVED), b.maximum(count, b.ONE))
+    ctx.guard(b.compare("less_equal", number, most), "MemoryError", "")
+    extent = ctx.extent(b.mul(number, count))
+
+    def part(array: Array) -> Array:
+        axis: Axis = ctx.axis("i", extent)
+        return Array((axis, *array.axes[1:]), array.at((b.mod(axis.var, count), *(a.var for a in array.axes[1:]))))
+
+    made = growing.changed(ctx, owner, part)
+    twins.note(ctx, made, owner, again=True)
+    return made
+
+
+def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Seq:
+    """``sorted`` of what is known; a few run-time numbers are compared pairwise (a stable network)."""
+    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+    key = keywords.get("key")
+    if key is None and all(isinstance(i, Static) for i in items):
+        values = sorted((i.value for i in items if isinstance(i, Static)), reverse=bool(reverse))
+        return Seq(tuple(Static(v) for v in values), "list")
+    if key is not None:
+        ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
+    found = list(items)
+    kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
+    if None in kinds or len(kinds) > 1:
+        problem = "`sorted` of a few run-time values that are not all numbers of one type"
+        help = "convert numbers to one type; of tuples, take np.argsort of their first items"
+        ctx.fail(refusals.SORT_KEY, problem, help)
+    if len(found) > 8:
+        made = sorted_array(ctx, as_array(ctx, Seq(tuple(found))), bool(reverse))
+        is_python = isinstance(found[0], Scalar) and found[0].python
+        numbers = [made.at((b.index(k),)) for k in range(len(found))]
+        if is_python and made.dtype == "int64":
+            numbers = [b.as_index(e) for e in numbers]
+        return Seq(tuple(Scalar(ctx.let(e, "sorted"), is_python) for e in numbers), "list")
+    exprs: list[Expr] = [scalar_expr(ctx, i) for i in found]
+    for end in range(len(exprs) - 1, 0, -1):
+        for k in range(end):
+            one, two = ctx.let(exprs[k], "low"), ctx.let(exprs[k + 1], "high")
+            compared = apply(ctx, "less", [Scalar(one), Scalar(two)] if reverse else [Scalar(two), Scalar(one)])
+            swap = ctx.let(scalar_expr(ctx, compared), "swap")
+            exprs[k], exprs[k + 1] = b.where(swap, two, one), b.where(swap, one, two)
+    python = bool(found) and isinstance(found[0], Scalar) and found[0].python
+    return Seq(tuple(Scalar(e, python) for e in exprs), "list")
+
+
+def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
+    """The numbers of an array as `sorted` orders them: equal ones stay in order. NaN has no order, and Python's is
+    by chance then."""
+    if array.mask is not None:
+        array = ctx.compact(array, "values")
+    if array.ndim != 1 or array.dtype.startswith("complex"):
+        rows = "order its rows by a column: a[np.argsort(a[:, 0])]"
+        help = "use np.sort, whose result is an array" if array.ndim == 1 else rows
+        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(array)}", help)
+    whole = [Slice(None, None, Static(-1))]
+    if array.dtype.startswith("float"):
+        _no_nan(ctx, array)
+    if reverse:  # equal ones stay in order: turned before and after
+        turned = array_item(ctx, array, whole)
+        assert isinstance(turned, Array)
+        array = turned
+    made = library_calls.sort(ctx, "sort", array, 0, "stable")
+    if reverse:
+        back = array_item(ctx, made, whole)
+        assert isinstance(back, Array)
+        return back
+    return made
+
+
+def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value:
+    """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
+    if isinstance(items, (Array, Concatenation, Range)):
+        rows = as_array(ctx, items)
+        items = growing.list_of(ctx, rows, isinstance(items, Range))
+        if rows.view and rows.ndim > 1:
+            ctx.note_append(rows.base)
+            ctx.note_held(items.buffer, rows.base)
+            items.shared = ctx.is_of_argument(rows.base)
+    if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
+        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
+    if not is_typed(ctx, items) or not is_typed(ctx, keys):
+        return growing.new(ctx, "sorted")
+    return growing.gathered(ctx, items, _order(ctx, keys, reverse))
+
+
+_BY_NUMBER = "give a key= that makes such a number of each, as in key=lambda r: r[0]"
+
+
+def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
+    """The positions of a list's elements as `sorted` orders them; of tuples the first items that differ decide."""
+    check_order(ctx, keys, "an order")
+    whole = [Slice(None, None, Static(-1))]
+    columns: list[Value] = []
+
+    def take(one: GrowingList) -> None:
+        if one.row == OPTIONAL:
+            ctx.fail(refusals.MAY_BE_NONE, "`sorted` of a list that may have None in it", "leave None out")
+        if one.columns:
+            for column in one.columns:
+                take(column)
+            return
+        if one.dims or one.rows or None in one.options or one.dtype.startswith("complex"):
+            problem = "an order by keys that are neither real numbers nor tuples of them"
+            ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
+        array = as_array(ctx, replace(one, tags="", options=()))
+        if one.options and one.options != CHARACTERS:  # a text is the number of one: that in their order decides
+            ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
+            array = as_array(ctx, array_item(ctx, captured_array(ctx, ranks), [array]))
+        if array.dtype.startswith("float"):
+            _no_nan(ctx, array)
+        array = ctx.define(replace(array, view=False), "keys")
+        columns.append(array_item(ctx, array, whole) if reverse else array)
+
+    take(keys)
+    order = as_array(ctx, TABLE["numpy.lexsort"](ctx, [Seq(tuple(reversed(columns)))], {}))
+    if not reverse:
+        return order
+    turned = array_item(ctx, order, whole)
+    assert isinstance(turned, Array)
+    last = b.sub(keys.length, b.ONE)
+    return replace(turned, body=b.sub(last, b.as_index(turned.body)), view=False)
+
+
+def _no_nan(ctx: Context, array: Array) -> None:
+    found = apply(ctx, "isnan", [array])
+    none = b.logical_not(scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, found), None, False)))
+    ctx.guard(none, "RuntimeError", "NaN in a list that is sorted: its order there is chance, and is not compiled")
+
+
+def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]) -> None:
+    """``list.sort`` of a list of run-time length."""
+    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+    key = keywords.get("key")
+    if not is_typed(ctx, owner):
+        return
+    if key is not None or owner.columns or owner.tags or owner.options:
+        keys = owner if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [owner, key], {}))
+        assert isinstance(keys, GrowingList)
+        growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
+        return
+    if owner.dims or owner.rows:
+        problem = "`sort` of a list whose elements are neither real numbers nor tuples of them"
+        ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
+    array = as_array(ctx, owner)
+    made = sorted_array(ctx, ctx.define(replace(array, view=False), "values"), bool(reverse))
+    growing.put_all(ctx, owner, made)
+
+
+def listed(ctx: Context, value: Value, kind: str) -> Value:
+    """``list(value)`` or ``tuple(value)``."""
+    counted = iterating.iteration(ctx, value)
+    if isinstance(counted, list):
+        return Seq(tuple(counted), kind)
+    if isinstance(value, Range):
+        bounds = [b.constant(e) for e in (value.start, value.stop, value.step)]
+        if None not in bounds and len(range(*bounds)) <= _FEW:  # type: ignore[arg-type]
+            return Seq(tuple(Static(k) for k in range(*bounds)), kind)  # type: ignore[arg-type]
+    contents = ctx.deref(value)
+    if kind == "tuple":
+        items = iterating.one_by_one(counted)
+        if isinstance(items, list):
+            return Seq(tuple(items), kind)
+        start, stop, step, _ = counted
+        problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
+        ctx.must_be_known(Scalar(trip_count(start, stop, step), True), problem, help)
+    if isinstance(contents, Range):
+        return growing.list_of(ctx, growing.numbers(ctx, contents), True)
+    if isinstance(contents, GrowingList):
+        return growing.copied(ctx, contents)
+    if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
+        array = as_array(ctx, contents)
+        length = None if array.mask is not None else b.constant(array.dims[0])
+        items = iterating.one_by_one(counted) if length is not None and length <= _FEW else None
+        if isinstance(items, list):
+            return Seq(tuple(items), kind)
+        return growing.list_of(ctx, array, False)
+    help = "write a comprehension, with copies of arrays: [row.copy() for row in a]"
+    ctx.fail(refusals.OPERANDS, f"a list of {describe(contents)}", help)

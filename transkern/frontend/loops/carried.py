@@ -1,0 +1,877 @@
+"""What a run-time loop carries: the names its body assigns become slots, whose types are widened until they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from transkern import refusals
+from transkern.frontend.containers import list_types
+from transkern.frontend.context import Context
+from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape, of_its_own
+from transkern.frontend.loops.trips import bound_of
+from transkern.frontend.loops.turns import OtherTurns, Turns
+from transkern.frontend.numpy.elementwise import describe, is_number, scalar_expr, select, static_expr
+from transkern.frontend.python.characters import code_of
+from transkern.frontend.syntax.desugar import RETURNED
+from transkern.frontend.values import doubts, shaped
+from transkern.frontend.values.reach import reached, shows, stands_in_list
+from transkern.frontend.values.values import (
+    ITEM,
+    Array,
+    Char,
+    Doubt,
+    Function,
+    GrowingList,
+    Instance,
+    Kind,
+    Known,
+    Maybe,
+    Object,
+    OneOf,
+    OrNone,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+    children,
+    lies,
+    same_structure,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk_expr
+
+if TYPE_CHECKING:
+    from transkern.frontend.loops.looping import Loops
+
+
+class LoopState:
+    """The names that one run-time loop carries, and the types they have settled to.
+
+    `assigned` are the names that the body binds (without the loop's own targets, which `all_assigned` has too); `live`
+    those whose values the next iteration may read, or somebody after the loop. `turns`: the names that need no slots.
+    """
+
+    def __init__(
+        self, owner: Loops, assigned: set[str], before: dict[str, Value],
+        live: tuple[frozenset[str], frozenset[str]],
+        all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None,
+    ) -> None:  # fmt: skip
+        self.turns = turns
+        self.stored = stored
+        self.runs = runs  # whether there is a first iteration
+        self.conditional: set[str] = set()  # names that need a flag for whether they are bound
+        self.flags: dict[str, Var] = {}
+        self.assigned, self.before = assigned, before
+        self.live, self.live_behind = live  # at the end of an iteration, and behind the loop
+        self.all_assigned = all_assigned
+        self.slots: dict[str, Value] = {}
+        self.kinds: dict[str, Any] = {}
+        self.widened = False
+        self.lengths = set(owner.ctx.list_counts)  # of lists from before the loop
+        self.known = owner.ctx.taken - self.lengths  # the names from before the loop that stay what they are
+        self.heap = dict(owner.ctx.heap)
+        self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
+        self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
+        self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
+        self.made_as: dict[str, Any] = {}  # the kinds that the slots were made as
+        self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
+        self.begun_as: dict[int, tuple[str, Object]] = {}  # those of them that begin as a list from before: its name
+        self.counting = ""  # the variable whose increase bounds them
+        self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
+        self.aliased: set[str] = set()  # names under which they leave lists that others see; its slots are copies
+        self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
+        self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
+        self.views: set[str] = set()  # names that some iteration binds to a part of what they were
+        self.rebound: set[str] = set()  # names that some iteration binds to another array
+        self.kept: set[str] = set()  # names that some iteration leaves what they are
+        self.never: set[str] = set()  # names that none binds to another array after all: they are no slots
+        self.tagged: set[str] = set()  # names of numbers of several types
+        self.left: dict[str, set[Kind]] = {}  # the types of numbers that iterations leave, by their variables
+        self.python_left: set[str] = set()  # names under which they leave numbers of Python's
+        self.mixed: set[str] = set()  # names under which they leave numbers of several types
+        self.untold: set[str] = set()  # names of which it cannot be told at run time which type they have
+        self.uncounted: set[str] = set()  # names that some iteration does not increase
+        self.may_stay_long = False  # whether it is not clear that each iteration makes that count less
+        self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
+        for name in sorted(assigned):
+            value = before.get(name)
+            if value is None or isinstance(value, (Unbound, Function, Known)) or not self.is_live(name):
+                continue
+            if isinstance(value, Maybe):
+                self.conditional.add(name)
+                value = value.value
+            self.kinds[name] = kind_of(owner.ctx, value)
+
+    def only_none(self) -> set[str]:
+        """The names that are None in all that is known of the iterations so far."""
+        return {name for name, slot in self.slots.items() if slot == Static(None)}
+
+    def is_live(self, name: str) -> bool:
+        """Whether the value that an iteration leaves under `name` may be read, in the next one or after the loop."""
+        return name in self.live or " " in name  # names of our own stand in loops that are no text
+
+    def enter(self, owner: Loops) -> None:
+        """Make the slots and set them to the values before the loop."""
+        for name, kind in self.kinds.items():
+            given = self.before.get(name)
+            if kind[0] == "list" and isinstance(given, GrowingList):
+                others = {k for k, v in self.before.items() if v is given and k != name}
+                if others and self.stored & {name, *others}:
+                    problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
+                    owner.ctx.fail(refusals.TWO_NAMES, problem, f"begin with a copy: {name} = {min(others)}[:]")
+        if self.turns is not None and self.turns.turn is not None:
+            owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
+        self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
+        self.begun_as, self.made_as = {}, dict(self.kinds)
+        self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
+        for token, kind in self.touched.items():
+            contents = self._contents(owner, token, kind)
+            owner.ctx.heap[token] = self.objects[token] = contents
+        self._note_copied_items(owner.ctx)
+        for name, kind in self.kinds.items():
+            if name in self.never:
+                continue
+            initial = self.before.get(name)
+            if isinstance(initial, (Unbound, Function, Known)):
+                initial = None
+            bound: Expr | None = b.FALSE if initial is None else b.TRUE
+            value: Value | None = initial
+            if isinstance(initial, Maybe):
+                bound = initial.bound
+                value = initial.value
+            slot = self.slots[name] = self._slot(owner, name, kind, value)
+            owner.env[name] = slot
+            if value is not None and stands_in_list(value, owner.ctx.handed, owner.ctx.appended):
+                owner.ctx.must_keep(slot)
+            if name in self.shown:
+                self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
+            if initial is None and self.runs is None and " " not in name:
+                self.conditional.add(name)
+            if name in self.conditional:
+                flag = self.flags[name] = owner.ctx.variable(f"{name} is set", "bool")
+                owner.ctx.emit(n.Assign(flag.name, bound or b.FALSE))
+                owner.env[name] = Maybe(slot, flag)
+            elif initial is None and " " not in name:
+                owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
+
+    def _made_anew(self, name: str) -> set[str]:
+        """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
+        it could store into them."""
+        others = set[str]().union(*(shown for other, shown in self.shown.items() if other != name))
+        return self.shown[name] - others - self.known
+
+    def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
+        """Nobody may store into what a slot is a copy of."""
+        where = "in a list, a dict or an object" if name is ITEM else f"under `{name}`"
+        problem = f"a loop leaves a view of an array {where}, and this stores into the array"
+        for copy in reached(ctx.heap, slot) if shown else ():
+            if isinstance(copy, Array) and copy.view and copy.base not in self.known:
+                ctx.note_copy(name, copy.base, frozenset(shown), None, problem=problem)
+
+    def _note_copied_items(self, ctx: Context) -> None:
+        """The same for what lists, dicts and objects from before the loop hold."""
+        if ITEM in self.shown:
+            for contents in self.objects.values():
+                self._note_copies(ctx, ITEM, contents, self.shown[ITEM] - self._made_anew(ITEM))
+
+    def _is_made_inside(self, value: GrowingList) -> bool:
+        """Whether the loop makes a list: after an iteration its memory is gone."""
+        return value.buffer not in self.known
+
+    def _needs_flag(self, name: str) -> None:
+        """It matters at run time whether `name` is bound: the loop is translated again, with a flag for it."""
+        if name not in self.conditional and " " not in name:
+            self.conditional.add(name)
+            self.widened = True
+
+    def _needs_split(self, name: str) -> None:
+        """It matters in an iteration which type a number has: the loop is translated again, and tells it."""
+        if name not in self.mixed:
+            self.mixed.add(name)
+            self.widened = True
+
+    def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
+        """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
+        initial = self.heap[token]
+        items = children(initial)
+        if kind[0] != "items" or items is None:
+            return self._slot(owner, ITEM, kind, initial)
+        return with_children(kind[1], tuple(
+            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, ITEM, of, item)
+            for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
+        ))  # fmt: skip
+
+    def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
+        ctx = owner.ctx
+        if kind[0] in ("scalar", "array", "dynamic", "shaped") and initial is not None:
+            initial = _of_elements(ctx, initial)
+        match kind:
+            case ("scalar", dtype, python, low_high, types):
+                variable = ctx.variable(name, dtype)
+                if low_high is not None:
+                    ctx.ranges[variable.name] = low_high
+                value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
+                ctx.emit(n.Assign(variable.name, value))
+                tag = None
+                if name in self.tagged:
+                    tag = ctx.variable(f"{name} type", "uint8")
+                    ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
+                doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
+                return doubts.shown(Scalar(variable, python, tag, doubt))
+            case ("array", dtype, dims, facts):
+                buffer = ctx.buffer(name, dtype, dims, **facts)
+                if initial is not None:
+                    assert isinstance(initial, Array)
+                    self._note_outside(ctx, buffer.name, name, initial)
+                    ctx.emit(n.Define(buffer.name, initial.axes, b.cast(initial.body, dtype)))
+                else:
+                    ctx.emit(n.Alloc(buffer.name))
+                return ctx.whole(buffer)
+            case ("dynamic", dtype, bound, rest, facts):
+                buffer = ctx.buffer(name, dtype, (bound, *rest), **facts)
+                count = ctx.count(buffer.name, bound)
+                if name in ctx.lengthened:
+                    ctx.rooms.add(buffer.name)
+                ctx.emit(n.Alloc(buffer.name))
+                if initial is not None:
+                    assert isinstance(initial, Array)
+                    self._note_outside(ctx, buffer.name, name, initial)
+                    owner.fill(buffer, count, initial)
+                else:
+                    ctx.emit(n.Assign(count.name, b.ZERO))
+                return ctx.whole(buffer, (count, *rest))
+            case ("shaped", dtype, ndim):
+                slot = shaped.made(ctx, name, dtype, ndim)
+                if isinstance(initial, Array):
+                    self._note_outside(ctx, slot.base, name, initial)
+                    shaped.fill(ctx, slot, initial)
+                return slot
+            case ("items", shell, kinds):
+                items = [None] * len(kinds) if initial is None else list(children(initial) or ())
+                made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
+                return with_children(shell, made)
+            case ("choice", (None,)):
+                return Static(None)  # no iteration that is known yet makes something else of it
+            case ("choice", options):
+                variable = ctx.variable(name, "index")
+                start: Expr = b.ZERO
+                if isinstance(initial, Static):
+                    start = b.index(options.index(initial.value))
+                if isinstance(initial, OneOf):
+                    start = select(initial.index, [b.index(options.index(o)) for o in initial.options])
+                ctx.emit(n.Assign(variable.name, start))
+                return OneOf(variable, options)
+            case ("character",):
+                variable = ctx.variable(name, "index")
+                code = None if initial is None else code_of(initial)
+                ctx.emit(n.Assign(variable.name, b.ZERO if code is None else code))
+                return Char(variable)
+            case ("or none", inner):
+                none = ctx.variable(f"{name} is None", "bool")
+                absent = isinstance(initial, Static) and initial.value is None
+                holds = initial.none if isinstance(initial, OrNone) else b.TRUE if absent else b.FALSE
+                ctx.emit(n.Assign(none.name, holds))
+                first = initial.value if isinstance(initial, OrNone) else None if absent else initial
+                return OrNone(self._slot(owner, name, inner, first), none)
+            case ("object", value) if initial is not None:
+                return value  # type: ignore[no-any-return]
+            case ("object", value):
+                return self._slot(owner, name, ("fresh", kind_of(ctx, ctx.deref(value))), None)
+            case ("fresh", inner):
+                contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
+                made_object = ctx.allocate(contents, ("fixed",))
+                self.fresh[made_object.token] = contents
+                if isinstance(initial, Object):
+                    self.begun_as[made_object.token] = name, initial
+                return made_object
+            case ("row", rows):
+                number = ctx.variable(name, "index")
+                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
+                return Row(rows, number)
+            case ("instance", pool):
+                number = ctx.variable(name, "index")
+                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Instance) else b.ZERO))
+                return Instance(pool, number)
+            case ("list", dtype, python, pool, site):
+                return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
+            case ("table", shape):
+                return carried_lists.carried_table(ctx, name, shape, initial)
+            case ("same", value):
+                return value  # type: ignore[no-any-return]
+        raise AssertionError(kind)
+
+    def _doubt(
+        self, owner: Loops, name: str, types: tuple[Kind, ...], slot: Scalar, initial: Value | None
+    ) -> Doubt | None:  # fmt: skip
+        """What is known of a number's type where iterations leave another one than there was before."""
+        numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
+        doubted = doubts.doubt(types, numbers)
+        if doubted is None or initial is None or name in self.untold or len(types) > 2:
+            return doubted
+        if self.runs is not None and name not in self.mixed:
+            return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
+        with owner.ctx.block(owner.ctx.out) as out:
+            split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
+        owner.ctx.out.extend(out)
+        return replace(doubted, split=split and replace(split, handed_on=True))
+
+    def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
+        if ctx.is_seen(name, initial):
+            assert isinstance(initial, Array)
+            self.from_outside[slot] = name
+            ctx.begun.add(slot)
+            ctx.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
+
+    def settle(self, owner: Loops) -> None:
+        """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
+        for name in {*self.from_outside.values()} - self.rebound:
+            if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
+                self.never.add(name)
+                self.widened = True
+        for name in sorted(self.stale & {*self.rebound, ITEM} if not self.widened else ()):
+            held = name is ITEM
+            what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
+            owner.ctx.fail(
+                refusals.LOOP_ALIAS,
+                f"{what} begins as a view of an array that the loop stores into, and is bound to another in it",
+                f"begin with a copy, {shown} = {shown}.copy(), or keep the array and let positions change",
+            )
+
+    def changed_from_before(self, owner: Loops) -> str:
+        """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
+        and that is seen under another name, too."""
+        ctx = owner.ctx
+        for token, (name, initial) in self.begun_as.items():
+            if token not in ctx.changed_at:
+                continue
+            others = [v for k, v in self.before.items() if k != name]
+            others += [v for frame in ctx.frames if frame is not owner.env for v in frame.values()]
+            if any(_among(initial, reached(self.heap, v)) for v in others):
+                return name
+        return ""
+
+    @property
+    def copies(self) -> int:
+        """How often the body is translated, one iteration behind the other."""
+        return 1 if self.turns is None else self.turns.period
+
+    def turned(self, owner: Loops, count: int) -> None:
+        """The end of one of these iterations."""
+        if self.turns is None:
+            return
+        self.turns.check(count, owner.env, owner.ctx.heap)
+        whole = [name for name, slot in self.slots.items() if isinstance(slot, Array) and not self.turns.names]
+        if any(owner.env.get(one) == self.slots[other] for one in whole for other in whole if one != other):
+            raise OtherTurns(None)
+
+    def back(self, owner: Loops) -> None:
+        """The end of an iteration: the names' values go into their slots."""
+        self._sync(owner)
+
+    def leave(self, owner: Loops, is_break: bool) -> None:
+        if self.turns is not None:
+            now = self.turns.where_left(owner.env, owner.ctx.heap)
+            if now and self.turns.items:
+                raise OtherTurns(None)
+            if now and self.turns.turn is not None:
+                owner.ctx.emit(n.Assign(self.turns.turn.name, b.index(now)))
+        self._sync(owner, leaving=is_break)
+        owner.ctx.emit(n.Break() if is_break else n.Continue())
+
+    def _check_function(self, ctx: Context, name: str, value: Value | None) -> None:
+        """Refuses another function under a name that the next iteration, or what comes after the loop, may call."""
+        before = self.before.get(name)
+        functions = [v for v in (before, value) if isinstance(v, (Function, Known))]
+        if before is None or isinstance(before, Unbound) or not functions or not self.is_live(name):
+            return
+        if value is not None and value != before:
+            problem = f"`{name}` stands for one function before a loop and for another in it"
+            ctx.fail(refusals.TYPE_DIFFERS, problem, "give them two names")
+
+    def _sync(self, owner: Loops, leaving: bool = False) -> None:
+        ctx = owner.ctx
+        pending: list[tuple[Value, Value]] = []
+        flags: list[n.Stmt] = []
+        for name in sorted(self.all_assigned):
+            value = owner.env.get(name)
+            if value is None or isinstance(value, (Unbound, Function, Known)):
+                if isinstance(value, Unbound) and name in self.slots and self.is_live(name):
+                    decides = Static(None) if value.decides is None else Scalar(value.decides)
+                    help = "give it a value of one type on every path"
+                    ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
+                self._check_function(ctx, name, value)
+                if name in self.slots:
+                    self._needs_flag(name)
+                continue
+            if name in self.kinds and name not in self.slots:
+                self.widened = self.widened or (name in self.never and value != self.before[name])
+                self.never -= {name} if self.widened else set()
+                continue  # found at another end of this iteration: the loop is translated again
+            bound: Expr | None = b.TRUE
+            if isinstance(value, Maybe):
+                bound = value.bound
+                value = value.value
+            if name not in self.kinds:
+                if self.is_live(name):
+                    kind = self._counted(ctx, name, kind_of(ctx, value))
+                    is_new = isinstance(value, Object) and value.token not in self.heap
+                    if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
+                        kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
+                    self.kinds[name] = self._with_before(ctx, name, kind, value)
+                    self.widened = True
+                continue
+            if bound is None:
+                self._needs_flag(name)
+            elif name in self.flags and bound != self.flags[name]:
+                flags.append(n.Assign(self.flags[name].name, bound))
+            elif name not in self.flags and bound != b.TRUE:
+                self._needs_flag(name)
+            value = _of_elements(ctx, value)
+            wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
+            if wanted != self.kinds[name]:
+                self.kinds[name] = wanted
+                self.widened = True
+            if self.kinds[name] != self.made_as[name]:  # found here, or at another end: the loop is translated again
+                continue
+            slot = self.slots[name]
+            is_tagged = isinstance(value, Scalar) and value.tag is not None
+            if is_tagged and name not in self.tagged and wanted[0] == "scalar":
+                self.tagged.add(name)
+                self.widened = True
+                continue
+            for made in _lists_in(value) if value != slot else ():
+                self._check_lists(owner, name, made, leaving)
+            if isinstance(slot, OrNone):
+                if value == slot and not isinstance(slot.value, Object):
+                    self._note_left(name, slot, value)
+                    continue
+                pending += _none_pairs(slot, value)
+                if isinstance(value, Static) and value.value is None:
+                    continue
+                slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            if value != slot:
+                self._note_lists(owner, name, slot, value, leaving)
+                if stands_in_list(value, ctx.handed, ctx.appended):
+                    ctx.must_keep(slot)
+            if isinstance(slot, Object) and slot.token in self.fresh:
+                slot, value = self.fresh[slot.token], ctx.deref(value)
+            self._note_left(name, slot, value)
+            (self.kept if value == slot else self.rebound).add(name)
+            if value != slot or _lists_in(value):
+                self._check_alias(owner, name, value)
+                self._note_shown(owner, name, slot, value)
+                if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
+                    self.views.add(name)
+                pending += self._pairs(ctx, slot, value)
+        self._sync_objects(owner, pending)
+        if not self.widened and self.counting and not leaving:
+            self._check_counting(owner, pending)
+        if self.widened:
+            return
+        if self.shrinking and not leaving and not self._shrinks(pending):
+            self.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
+            return
+        self._assign_all(owner, pending)
+        for flag in flags:
+            ctx.emit(flag)
+
+    def _check_counting(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
+        """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
+        for slot, value in pending:
+            if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
+                now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
+                gap = b.difference(owner.ctx.unnamed(now), slot.expr) if now.dtype == "index" else None
+                if gap is not None and gap >= 1:
+                    return
+        self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
+        self.widened = True
+
+    def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
+        """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
+        if kind[0] not in ("array", "dynamic") or kind[2] == ():  # or without axes
+            return kind
+        dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
+        if any(self._is_inner(ctx, d) for d in rest):
+            if ctx.reserves:
+                return of_any_shape(ctx, name, dtype, 1 + len(rest))
+            ctx.must_be_known(
+                Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
+                "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
+            )  # fmt: skip
+        if kind[0] == "array" and not self._is_inner(ctx, first):
+            return kind
+        bound = None if first is None else bound_of(ctx, first)
+        if bound is None or self._is_inner(ctx, bound):
+            return of_any_length(ctx, name, dtype, rest)
+        return ("dynamic", dtype, bound, rest, facts)
+
+    def _is_inner(self, ctx: Context, size: Expr) -> bool:
+        """Whether a size has to do with what the loop makes."""
+        names = variables_read(size) - self.known - ctx.entry
+        if names <= self.lengths:
+            return any(names & scalars_set(s) for s in ctx.out)
+        return bool(names)
+
+    def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
+        """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
+        given = self.before.get(name)
+        if isinstance(given, Maybe):
+            given = given.value
+        number = isinstance(given, Scalar) or (isinstance(given, Static) and is_number(given))
+        if self.runs == b.TRUE or kind[0] != "scalar" or given is None or not number:
+            return kind
+        return join_kinds(ctx, name, kind_of(ctx, given), kind, value, given)
+
+    def _pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
+        """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
+        if isinstance(slot, OrNone):
+            pairs = _none_pairs(slot, value)
+            if isinstance(value, Static) and value.value is None:
+                return pairs
+            inner = value.value if isinstance(value, OrNone) else value
+            return pairs + self._pairs(ctx, slot.value, inner)
+        if isinstance(slot, Object) and slot.token in self.fresh:
+            return self._pairs(ctx, self.fresh[slot.token], ctx.deref(value))
+        if slot == value:
+            return []
+        mine, others = children(slot), children(value)
+        if mine is not None and others is not None:
+            return [p for s, v in zip(mine, others, strict=True) for p in self._pairs(ctx, s, v)]
+        if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
+            return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
+        return [(slot, value)]
+
+    def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
+        """What the iteration has put into lists, dicts and objects from before the loop."""
+        ctx = owner.ctx
+        for token, before in self.heap.items():
+            start, now = self.objects.get(token, before), ctx.heap[token]
+            if token in self.objects and same_structure(start, now):
+                self._note_left(ITEM, start, now)
+            if now is start or now == start:
+                continue
+            if not same_structure(start, now):
+                if isinstance(now, Seq):
+                    ctx.must_grow(token, "a list that changes its length in a run-time loop")
+                problem = f"{describe(now)} that gains a key in a run-time loop"
+                ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
+            kind = kind_of(ctx, before)
+            if token not in self.touched:
+                self.touched[token] = kind
+                self.widened = True
+            pairs = zip(children(start) or (), children(now) or (), strict=True)
+            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.rebound_items
+            if rebound:
+                self.rebound_items |= rebound
+                self.widened = True
+            wanted = join_kinds(ctx, ITEM, self.touched[token], kind_of(ctx, now), now, start)
+            if wanted != self.touched[token]:
+                self.touched[token] = wanted
+                self.widened = True
+            if token in self.objects:
+                self._note_shown(owner, ITEM, start, now)
+                pending += self._pairs(ctx, start, now)
+
+    def _note_left(self, name: str, slot: Value, value: Value) -> None:
+        """The types of the numbers that an iteration leaves in a slot."""
+        if isinstance(slot, Scalar) and isinstance(slot.expr, Var):
+            kinds = doubts.kinds_of(value)
+            left = self.left.setdefault(slot.expr.name, set())
+            left.update(kinds)
+            if value != slot and any(python for _, python in kinds) and name not in self.python_left:
+                self.python_left.add(name)
+                self.widened = self.widened or slot.doubt is not None
+            if len(left) > 1 and name not in self.mixed:
+                self.mixed.add(name)
+                self.widened = True
+            if slot.doubt is not None and slot.doubt.split is not None and doubts.choice((slot, value)) is None:
+                self.untold.add(name)
+                self.widened = True
+        for s, v in zip(children(slot) or (), children(value) or (), strict=True):
+            self._note_left(name, s, v)
+
+    def _settled(self, slot: Value, before: Value | None) -> Value:
+        """A slot after the loop, where it is known better than in it which types its numbers may have."""
+        if isinstance(before, Maybe):
+            before = before.value
+        if isinstance(slot, Scalar) and isinstance(slot.expr, Var) and slot.doubt is not None:
+            left = tuple(sorted(self.left.get(slot.expr.name, ())))
+            if not left or slot.doubt.split is not None or self.runs is None:
+                return slot
+            if self.runs == b.TRUE:
+                return doubts.of_kinds(slot, left)
+            split = doubts.after(slot, before, left, self.runs)
+            return replace(slot, doubt=replace(slot.doubt, sure=left, runs=self.runs, split=split))
+        if (items := children(slot)) is not None:
+            others = children(before) if before is not None and same_structure(slot, before) else None
+            pairs = zip(items, others or (None,) * len(items), strict=True)
+            return with_children(slot, tuple(self._settled(i, o) for i, o in pairs))
+        return slot
+
+    def held_after(self) -> dict[int, Value]:
+        """What lists, dicts and objects hold after the loop, which it has changed or made."""
+        if self.runs == b.FALSE:
+            return {}
+        begun = {token: initial.token for token, (_, initial) in self.begun_as.items()}
+        found = {**self.objects, **self.fresh}
+        return {token: self._settled(now, self.heap.get(begun.get(token, token))) for token, now in found.items()}
+
+    def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
+        """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
+        if not isinstance(value, Array) or not value.view:
+            return
+        same = [
+            k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+            and (k not in self.all_assigned or self.is_live(k))  # else the next iteration begins with another array
+        ]  # fmt: skip
+        stored = self.stored & {name, *same}
+        if same and stored:
+            owner.ctx.fail(
+                refusals.LOOP_ALIAS,
+                f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
+                f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
+            )  # fmt: skip
+
+    def _note_shown(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
+        """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
+        still read."""
+        ctx = owner.ctx
+        own = {v.base for v in reached(ctx.heap, slot) if isinstance(v, Array) and v.view}
+        found = {
+            base for v in reached(ctx.heap, value) if isinstance(v, Array) and v.view and v.base not in own
+            for base in ctx.shown_by(v.base)
+        }  # fmt: skip
+        for copy, one in self._pairs(ctx, slot, value):
+            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.chosen:
+                if self._is_seen_behind(owner, name, one):
+                    ctx.chosen[copy.base] = name, None
+        if not found <= self.shown.get(name, set()):
+            self.shown.setdefault(name, set()).update(found)
+            self.widened = True
+
+    def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
+        """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
+        ctx = owner.ctx
+        if ctx.is_of_argument(value.base) or value.base in (*ctx.doubtful, *ctx.chosen, *ctx.begun):
+            return True
+        others = [
+            v for frame in ctx.frames for k, v in frame.items()
+            if frame is not owner.env or (k != name and self.is_live(k))
+        ]  # fmt: skip
+        heap = {} if name is ITEM else ctx.heap  # what stands in a container is seen through that
+        held = [v for contents in ctx.heap.values() for v in children(contents) or ()] if name is ITEM else []
+        shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
+        return len(shown) > (1 if name is ITEM else 0)
+
+    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
+        """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
+        ctx = owner.ctx
+        kept = [v for v in reached(ctx.heap, slot) if isinstance(v, (Object, GrowingList))]
+        lists = [v for v in reached(ctx.heap, value) if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
+        read = self._read_at_the_end(owner, name, leaving)
+        others = [v for frame in ctx.frames for k, v in frame.items() if frame is not owner.env or k in read]
+        for made in lists:
+            if any(_among(made, reached(ctx.heap, v)) for v in others):
+                ctx.only_read(made)
+                self.aliased.add(name)
+
+    def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
+        """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
+        behind it, and who returns a value with nothing else of the function."""
+        if not leaving:
+            return set(owner.env) - {name}
+        return {k for k in owner.env if k in self.live_behind or " " in k} - {name} if name != RETURNED else set()
+
+    def _check_lists(self, owner: Loops, name: str, value: Value, leaving: bool) -> None:
+        """The same for lists, dicts and objects."""
+        read = self._read_at_the_end(owner, name, leaving)
+        same = [k for k, v in owner.env.items() if k in read and self.is_live(k) and is_shown(v, value)]
+        changed = self.stored & {name, *same}
+        if same and changed:
+            owner.ctx.fail(
+                refusals.TWO_NAMES,
+                f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
+                f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
+            )  # fmt: skip
+
+    def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
+        """Whether the array that bounds the trips is shorter at the end of the iteration."""
+        for slot, value in pending:
+            if (
+                isinstance(slot, Array)
+                and slot.dims
+                and slot.dims[0] == Var(self.shrinking)
+                and isinstance(value, Array)
+            ):
+                dim = value.domain[0]
+                match dim:
+                    case Apply("maximum", (inner, Const(0)), "index"):
+                        dim = inner
+                    case _:
+                        pass
+                gap = b.difference(dim, Var(self.shrinking))
+                return gap is not None and gap < 0
+        return False
+
+    def _assign_all(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
+        """The slots take their values at once: what reads a slot that changes is evaluated first."""
+        ctx = owner.ctx
+        changing = {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
+        moving = {s.base for s, _ in pending if isinstance(s, Array)}
+        changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
+        settled: list[tuple[Value, Value]] = []
+        lists = [(s, v) for s, v in pending if isinstance(s, GrowingList) and isinstance(v, GrowingList)]
+        pending = [p for p in pending if p not in lists]
+        carried_lists.assign_all(ctx, lists)
+        pending = [
+            (Scalar(s.code, True), Scalar(code, True))
+            if isinstance(s, Char) and (code := code_of(v)) is not None else
+            _numbers_of(s, v) or (s, v)
+            for s, v in pending
+        ]  # fmt: skip
+        changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
+        for slot, value in pending:
+            if isinstance(slot, Scalar):
+                expr = b.cast(scalar_expr(ctx, value), slot.dtype)
+                others = changing - {slot.expr.name}  # type: ignore[union-attr]
+                if len(pending) > 1 and (variables_read(expr) & others or buffers_read(expr) & moving):
+                    expr = ctx.let(expr, "next")
+                    if isinstance(expr, Var) and expr.name in changing:
+                        held = ctx.fresh("next")
+                        ctx.emit(n.Let(held, expr))
+                        expr = Var(held, slot.dtype)
+                tag = None if slot.tag is None else list_types.tag_of(value)
+                settled.append((slot, Scalar(expr, slot.python, tag)))
+            elif isinstance(slot, Array) and isinstance(value, Array):
+                own = {v for d in slot.dims for v in variables_read(d)}
+                value = self._as_it_is_now(ctx, value, changing - own)
+                reads = buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
+                if len(pending) > 1 and reads & (moving - {slot.base}):
+                    value = ctx.define(value, f"next_{slot.base}")
+                settled.append((slot, value))
+            else:
+                settled.append((slot, value))
+        names = {s.expr.name: k for k, s in self.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
+        for slot, value in settled:
+            if isinstance(slot, OneOf):
+                assert isinstance(slot.index, Var)
+                options = value.options if isinstance(value, OneOf) else (value.value,)  # type: ignore[union-attr]
+                at = value.index if isinstance(value, OneOf) else b.ZERO
+                ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
+            elif isinstance(slot, Scalar):
+                assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
+                place = ctx.places.get(names.get(slot.expr.name, ""), ctx.span)
+                ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
+                if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
+                    ctx.out.append(n.Assign(slot.tag.name, value.tag, span=place))
+            elif isinstance(slot, Array) and shaped.is_shaped(ctx, slot):
+                assert isinstance(value, Array)
+                shaped.fill(ctx, slot, value)
+            elif isinstance(slot, Array):
+                assert isinstance(value, Array)
+                size = slot.dims[0] if slot.dims else None
+                if isinstance(size, Var) and size.name == f"{slot.base}.size":
+                    owner.fill(ctx.buffers[slot.base], size, value)
+                else:
+                    ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
+
+    def _as_it_is_now(self, ctx: Context, value: Array, changing: set[str]) -> Array:
+        """An array with the sizes and numbers that it has here, before other slots change."""
+        parts = [*value.domain, value.body, *([] if value.mask is None else [value.mask])]
+        names: dict[str, Expr] = {}
+        for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
+            if var.name in changing and var.name not in names:
+                held = ctx.fresh("next") + (".size" if b.is_size_name(var.name) else "")
+                ctx.emit(n.Let(held, var))
+                names[var.name] = Var(held, var.dtype)
+        if not names:
+            return value
+        axes = tuple(replace(x, extent=b.substitute(x.extent, names)) for x in value.axes)
+        mask = None if value.mask is None else b.substitute(value.mask, names)
+        return replace(value, axes=axes, body=b.substitute(value.body, names), mask=mask)
+
+    def after(self, owner: Loops) -> dict[str, Value]:
+        env = dict(self.before)
+        if self.runs == b.FALSE:
+            return env
+        if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
+            for slot, name in self.from_outside.items():
+                owner.ctx.chosen.setdefault(slot, (name, self.runs))
+        for slot, name in self.from_outside.items():
+            may_be = name in self.kept | self.views
+            if name in self.kept:
+                owner.ctx.chosen.setdefault(slot, (name, None))
+            before = self.before.get(name)
+            if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
+                owner.ctx.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
+        self._note_copied_items(owner.ctx)
+        for name in sorted(self.all_assigned):
+            if name in self.never:
+                continue
+            if name not in self.slots:
+                env[name] = Unbound(f"`{name}` is only set inside the loop")
+                continue
+            before = self.before.get(name)
+            if name in self.shown:
+                self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
+            env[name] = self._settled(self.slots[name], before)
+            if name in self.flags:
+                env[name] = Maybe(env[name], self.flags[name])
+            elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
+                if " " not in name:
+                    env[name] = Maybe(env[name], self.runs)
+        for name in sorted(self.aliased):
+            for copy in list(reached(owner.ctx.heap, self.slots[name])):
+                if isinstance(copy, (Object, GrowingList)):
+                    owner.ctx.only_read(copy)
+        # what the body did to lists and in place is in their own memory
+        return env
+
+
+def _of_elements(ctx: Context, value: Value) -> Value:
+    """A number or an array on its way from one iteration to the next: not of a list that is empty."""
+    return doubts.settled_array(ctx, value) if isinstance(value, Array) else doubts.settled(ctx, value)
+
+
+def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
+    """Whether a slot is None after this."""
+    absent = isinstance(value, Static) and value.value is None
+    now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
+    return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
+
+
+def _among(what: Value, values: Iterable[Value]) -> bool:
+    """Whether a list, dict or object is one of some values."""
+    return any(v is what or (v == what and not isinstance(v, GrowingList)) for v in values)
+
+
+def is_shown(value: Value, what: Value) -> bool:
+    """Whether a value is a certain list, dict or object, or holds it."""
+    if isinstance(value, (Maybe, OrNone)):
+        return is_shown(value.value, what)
+    same = value is what if isinstance(what, GrowingList) else value == what
+    return same or any(is_shown(v, what) for v in children(value) or ())
+
+
+def _lists_in(value: Value) -> list[Value]:
+    """The lists, dicts and objects in a value."""
+    if isinstance(value, OrNone):
+        return _lists_in(value.value)
+    if isinstance(value, (Object, GrowingList)):
+        return [value]
+    return [made for v in children(value) or () for made in _lists_in(v)]
+
+
+def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
+    """The numbers that stand for two lists, or two objects."""
+    if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
+        return Scalar(one.number, True), Scalar(two.number, True)
+    return None

@@ -1,0 +1,336 @@
+"""The kinds of slots that a loop's names need: of a value, and of what two iterations leave."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from transkern import refusals
+from transkern.frontend.anew import Becomes, NotKnown
+from transkern.frontend.containers import objects
+from transkern.frontend.context import Context
+from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops.trips import bound_of
+from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
+from transkern.frontend.values import doubts
+from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes
+from transkern.frontend.values.values import (
+    Array,
+    Char,
+    Dict,
+    GrowingList,
+    Instance,
+    Object,
+    OneOf,
+    OrNone,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+    children,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+from transkern.ir.traverse import variables_read
+
+if TYPE_CHECKING:
+    pass
+
+
+def kind_of(ctx: Context, value: Value) -> Any:
+    """The type of a carried value: what a slot for it must be."""
+    match value:
+        case OneOf(_, options):
+            return ("choice", options)
+        case Static(None) | Static(str()):
+            return ("choice", (value.value,))
+        case Char():
+            return ("character",)
+        case OrNone(inner):
+            return ("or none", kind_of(ctx, inner))
+        case Static() if is_number(value):
+            expr = static_expr(ctx, value.value)
+            return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
+        case Scalar(expr, python):
+            return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(doubts.carried(value)))
+        case Array():
+            low_high = ctx.range_of(value.body)
+            facts = {} if low_high is None else {"low": low_high[0], "high": low_high[1]}
+            if value.mask is None:
+                return ("array", value.dtype, value.dims, facts)
+            return ("dynamic", value.dtype, bound_of(ctx, value.domain[0]), value.domain[1:], facts)
+        case Seq(items=items) | Dict(items=items) | Record(items=items):
+            return ("items", with_children(value, ()), tuple(kind_of(ctx, i) for i in items))
+        case Object():
+            return ("object", value)
+        case Row(rows):
+            return ("row", rows)
+        case Instance(pool):
+            return ("instance", pool)
+        case GrowingList() if value.prefix:
+            return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
+        case _:
+            return ("same", value)
+
+
+def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) -> bool:
+    """Whether a Python integer, within a known range, is one of the type `by`."""
+    if not python or dtype != "index" or np.dtype(by).kind not in "iu" or by == "int64":
+        return True
+    low, high = (None, None) if known is None else (b.constant(known[0]), b.constant(known[1]))
+    return low is not None and high is not None and np.iinfo(by).min <= low and high - 1 <= np.iinfo(by).max
+
+
+def _is_plain_list(value: GrowingList) -> bool:
+    special = value.dims or value.columns or value.prefix or value.head or value.options or value.rows
+    return bool(value.dtype) and not special
+
+
+def _is_untyped(value: GrowingList) -> bool:
+    """Whether nothing is known to have been put into a list."""
+    return not (value.dtype or value.columns or value.head or value.rows)
+
+
+def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
+    """Whether one of two lists is empty, as far as is known, and the other one of numbers."""
+    return (_is_untyped(one) and _is_plain_list(two)) or (_is_plain_list(one) and _is_untyped(two))
+
+
+def _list_kind(value: GrowingList) -> Any:
+    return ("list", value.dtype, value.python, value.objects, value.site if value.tags else None)
+
+
+def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
+    (_, d1, p1, of1, site1), (_, d2, p2, of2, site2) = one, two
+    joined = join_dtypes(d1, p1, d2, p2)
+    if joined is None or of1 is not of2:
+        shown = [d if of is None else of.kind.__name__ for d, of in ((d1, of1), (d2, of2))]
+        problem = f"`{name}` is a list of {shown[0]} in one iteration and of {shown[1]} in another"
+        ctx.must_be_known(Unbound(""), problem, "give its elements one type", refusals.LIST_OF_TYPES)
+    if site1 and site2 and site1 != site2:
+        problem = f"`{name}` is one list of numbers of several types in one iteration and another in another"
+        ctx.must_be_known(Unbound(""), problem, "give its numbers one type: float(v)", refusals.LIST_OF_TYPES)
+    return ("list", *joined, of1, site1 or site2)
+
+
+def _grows(ctx: Context, kind: Any) -> bool:
+    """Whether it is a list whose length is a variable."""
+    match kind:
+        case ("list" | "table", *_) | ("same", GrowingList()):
+            return True
+        case ("object", Object() as value):
+            return isinstance(ctx.deref(value), GrowingList)
+        case _:
+            return False
+
+
+def _is_short_list(ctx: Context, value: Object) -> bool:
+    """Whether it is a list that is written out: `[start]`."""
+    items = ctx.deref(value)
+    return isinstance(items, Seq) and items.kind == "list" and bool(items.items)
+
+
+def _may_be_none(kind: Any) -> bool:
+    """Whether a name of this kind may be None in other iterations."""
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
+
+
+def of_its_own(ctx: Context, kind: Any) -> Any:
+    """The kind with lists and objects of its own in place of those that one iteration makes."""
+    match kind:
+        case ("same", GrowingList() as made) if _is_plain_list(made):
+            return _list_kind(made)
+        case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
+            return ("table", shape)
+        case ("object", Object() as made):
+            return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
+        case ("or none", inner):
+            return ("or none", of_its_own(ctx, inner))
+        case ("items", shell, kinds):
+            return ("items", shell, tuple(of_its_own(ctx, k) for k in kinds))
+        case _:
+            return kind
+
+
+def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: Value) -> Any:
+    if old == new:
+        return old
+    match old, new:
+        case ("scalar", d1, p1, r1, k1), ("scalar", d2, p2, r2, k2):
+            joined = join_dtypes(d1, p1, d2, p2)
+            if joined is not None and not joined[1] and not (
+                _held(d1, p1, r1, joined[0]) and _held(d2, p2, r2, joined[0])
+            ):  # fmt: skip
+                joined = None
+            joined = joined or holding_exactly(d1, p1, d2, p2)
+            if joined is None:
+                ctx.must_be_known(
+                    Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",
+                    "give it one type before the loop", refusals.TYPE_DIFFERS,
+                )  # fmt: skip
+            return ("scalar", *joined, r1 if r1 == r2 else None, tuple(sorted({*k1, *k2})))
+        case ("array", d1, s1, f1), ("array", d2, s2, f2) if d1 == d2 and len(s1) == len(s2):
+            facts = f1 if f1 == f2 else {}
+            if s1 == s2:
+                return ("array", d1, s1, facts)
+            if s1[1:] == s2[1:]:
+                return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
+            if all(map(functools.partial(_may_be_equal, ctx), s1, s2)) and all(map(ctx.assume_equal, s1, s2)):
+                return ("array", d1, s1, facts)
+            if ctx.reserves:
+                return of_any_shape(ctx, name, d1, len(s1))
+        case ("shaped", d1, ndim), ("array", d2, s2, _) if d1 == d2 and ndim == len(s2):
+            return old
+        case ("shaped", d1, ndim), ("dynamic", d2, _, rest, _) if d1 == d2 and ndim == 1 + len(rest):
+            return old
+        case ("array", d1, (), _), ("scalar", d2, p2, r2, k2):
+            return join_kinds(ctx, name, ("scalar", d1, False, None, ((d1, False),)), new, value, slot)
+        case ("scalar", d1, p1, r1, k1), ("array", d2, (), _):
+            return join_kinds(ctx, name, old, ("scalar", d2, False, None, ((d2, False),)), value, slot)
+        case ("array", d1, s1, f1), ("dynamic", d2, bound, rest, f2) if d1 == d2 and s1[1:] == rest:
+            return _dynamic(ctx, name, d1, s1[0], bound, rest, f1 if f1 == f2 else {}, slot, counted=True)
+        case ("dynamic", d1, bound, rest, f1), ("array", d2, s2, f2) if d1 == d2 and s2[1:] == rest:
+            inner = bound_of(ctx, s2[0])
+            return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
+        case ("dynamic", d1, bound, rest, f1), ("dynamic", d2, inner, rest2, f2) if d1 == d2 and rest == rest2:
+            return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
+        case (
+            ("array", d1, (_, *rest1), _) | ("dynamic", d1, _, rest1, _),
+            ("array", d2, (_, *rest2), _) | ("dynamic", d2, _, rest2, _),
+        ) if ctx.reserves and d1 == d2 and len(rest1) == len(rest2):  # fmt: skip
+            return of_any_shape(ctx, name, d1, 1 + len(rest1))
+        case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
+            slots = children(ctx.deref(slot)) or (slot,) * len(k1)
+            return ("items", shell, tuple(
+                join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slots, strict=True)
+            ))  # fmt: skip
+        case ("or none", _), ("choice", (None,)):
+            return old
+        case ("choice", (None,)), ("or none", _):
+            return of_its_own(ctx, new)
+        case ("or none", k1), ("or none", k2):
+            return ("or none", join_kinds(ctx, name, k1, k2, value, slot))
+        case ("or none", k1), (kind, *_) if kind != "choice":
+            return ("or none", join_kinds(ctx, name, k1, new, value, slot))
+        case (kind, *_), ("or none", k2) if _may_be_none(old):
+            return ("or none", join_kinds(ctx, name, old, k2, value, slot))
+        case ("choice", (None,)), (kind, *_) if _may_be_none(own := of_its_own(ctx, new)):
+            return ("or none", own)
+        case (kind, *_), ("choice", (None,)) if _may_be_none(own := of_its_own(ctx, old)):
+            return ("or none", own)
+        case ("character",), ("choice", (str() as text,)) if len(text) == 1:
+            return old
+        case ("choice", (str() as text,)), ("character",) if len(text) == 1:
+            return new
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
+            return _list_of_both(ctx, name, _list_kind(v1), _list_kind(v2))
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_first_filled(v1, v2):
+            return _list_kind(v1 if v1.dtype else v2)
+        case ("list", *_), ("same", GrowingList() as v2) if _is_untyped(v2):
+            return old
+        case ("list", *_), ("same", GrowingList() as v2) if _is_plain_list(v2):
+            return _list_of_both(ctx, name, old, _list_kind(v2))
+        case ("table", shape), ("same", GrowingList() as v2) if (
+            _is_untyped(v2) or carried_lists.shape_of_table(v2) == shape
+        ):  # fmt: skip
+            return old
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.columns and _is_untyped(v2):
+            return of_its_own(ctx, old)
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.columns and (
+            _is_untyped(v1) or carried_lists.shape_of_table(v1) == carried_lists.shape_of_table(v2)
+        ):  # fmt: skip
+            return of_its_own(ctx, new)
+        case ("choice", o1), ("choice", o2):
+            return ("choice", tuple(dict.fromkeys((*o1, *o2))))
+        case ("object", Object() as v1), _ if _grows(ctx, new) and _is_short_list(ctx, v1):
+            ctx.must_grow(v1.token, f"`{name}`, a list of a length that an iteration decides")
+        case _, ("object", Object() as v2) if _grows(ctx, old) and _is_short_list(ctx, v2):
+            ctx.must_grow(v2.token, f"`{name}`, a list of a length that an iteration decides")
+        case ("object", v1), ("object", v2):
+            kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
+            return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
+        case ("fresh", k1), ("object", v2):
+            return ("fresh", join_kinds(ctx, name, k1, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case ("same", GrowingList()) | ("list", *_), ("object", v2) if isinstance(ctx.deref(v2), GrowingList):
+            return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case _:
+            pass
+    objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
+    before, after = (describe(ctx.deref(v)) for v in (slot, value))
+    help = "give it one dtype and one number of dimensions before the loop"
+    if before == after and isinstance(value, Array):
+        after = "one of other sizes"
+        help = "only its first axis may change: append the parts to a list, and put them together after the loop"
+    elif isinstance(slot, Object) or isinstance(value, Object):
+        after = after if before != after else "another kind of it"
+        help = "give it one type before the loop and in it, or use another name"
+    problem = f"`{name}` changes its type or shape in the loop: {before} before, {after} after"
+    kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
+    error = kind(refusals.TYPE_DIFFERS, problem, help, ctx.span, ctx.lines)
+    error.settles = True
+    raise error
+
+
+def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
+    """The kind of an array of any length when it has at most `inner` elements in the next iteration."""
+    _, dtype, bound, rest, _ = kind
+    if bound == ctx.room(rest):
+        return kind  # which is checked when it is put there
+    if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
+        return kind
+    return of_any_length(ctx, name, dtype, rest)
+
+
+def of_any_length(ctx: Context, name: str, dtype: str, rest: Sequence[Expr]) -> Any:
+    """The kind of an array that a loop makes longer than anybody knows: the translation begins anew, with room for it.
+    """
+    if name not in ctx.lengthened:
+        error = NotKnown(
+            refusals.RUN_TIME_LENGTH, f"`{name}` may grow in the loop",
+            "allocate it at its final size before the loop, or append to a list",
+            ctx.span, ctx.lines,
+        )  # fmt: skip
+        error.grows = name
+        raise error
+    return ("dynamic", dtype, ctx.room(rest), tuple(rest), {})
+
+
+def of_any_shape(ctx: Context, name: str, dtype: str, ndim: int) -> Any:
+    """The same for an array of which a loop changes other sizes than the first, too. For targets that reserve memory:
+    devices would need to know how large what iterations make of it may be."""
+    of_any_length(ctx, name, dtype, ())
+    return ("shaped", dtype, ndim)
+
+
+def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
+    """Whether a call can tell whether two sizes are equal."""
+    return b.difference(one, two) in (0, None) and variables_read(one) | variables_read(two) <= ctx.entry
+
+
+def _dynamic(
+    ctx: Context,
+    name: str,
+    dtype: str,
+    before: Expr,
+    after: Expr,
+    rest: tuple[Expr, ...],
+    facts: dict[str, Any],
+    slot: Value,
+    counted: bool = False,
+) -> Any:
+    """The kind of an array whose first extent is `before` in one iteration and `after` in the next; with `counted`,
+    `after` is only a bound of what is counted there."""
+    bound = bound_of(ctx, before)
+    inner = bound_of(ctx, after)
+    if bound is None or inner is None or not b.at_least(bound, inner):
+        if ctx.assume_equal(before, after):
+            return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
+        return of_any_length(ctx, name, dtype, rest)
+    return ("dynamic", dtype, bound, rest, facts)

@@ -1,0 +1,98 @@
+"""Loops over a few values that are known one by one: the body for each, or, where it is long, one body for all.
+
+    for x in items: body   ->   for k in range(len(items)): x = items[k]; body
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from transkern import limits
+from transkern.errors import CompileError
+from transkern.frontend.context import Context
+from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.liveness import ORIGIN
+from transkern.frontend.values.reach import reached
+from transkern.frontend.values.values import Object, Range, Seq, Value
+from transkern.ir import build as b
+from transkern.ir.traverse import walk
+
+if TYPE_CHECKING:
+    from transkern.frontend.loops.looping import Loops
+
+_FEWEST = 3  # values; of two, the second body is seldom worth a loop
+_LARGE, _IN_ALL = 250, 1500  # statements of an iteration that is not repeated; of all that it would be repeated in
+_ROLLED = "_transkern_rolled"  # on a loop over a few values: the same loop over their positions
+
+
+class TooLong(Exception):
+    """The body of a loop over a few values is too long to be there for each of them."""
+
+
+def check_length(ctx: Context, begun: int, values: int) -> None:
+    """Raises TooLong if the first iteration, what has been written since `begun`, is not to be there `values` times."""
+    count = sum(1 for _ in walk(ctx.out[begun:]))
+    if count > _LARGE and count * values > _IN_ALL:
+        raise TooLong
+
+
+def over_items(
+    loops: Loops, node: ast.For, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
+    now: Callable[[int], Value | None] | None,
+) -> None:  # fmt: skip
+    """A loop over values that are known one by one; `now` tells the value at a step, if an iteration may change them.
+
+    It is translated once for all of them if its body is long and need not know which of the values it has."""
+    together = loops.ctx.budget.together
+    reset = loops.resetting()
+    if len(items) < _FEWEST or together.get(node) is False:
+        loops.unrolled(target, items, body, now=now)
+        return
+    if node not in together:
+        try:
+            loops.unrolled(target, items, body, now=now, at_length=False)
+            return
+        except TooLong:
+            reset()
+    together[node] = _for_all(loops, node, target, items, body)
+    if not together[node]:
+        reset()
+        loops.unrolled(target, items, body, now=now)
+
+
+def _for_all(
+    loops: Loops, node: ast.For, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt]
+) -> bool:  # fmt: skip
+    """One body for all `items`, by their positions; False where that cannot be translated."""
+    ctx = loops.ctx
+    over = f"positions {node.lineno}:{node.col_offset}"
+    given = Seq(tuple(items))
+    loops.env[over] = Range(b.ZERO, b.index(len(items)), b.ONE)
+    loops.env[f"{over} items"] = given
+    held = _held(ctx, given)
+    try:
+        loops.instead(node, [_by_position(node, target, body, over)])
+    except limits.Exhausted:
+        raise
+    except CompileError:  # an iteration needs to know which value it has
+        return False
+    return all(ctx.heap.get(token) is contents for token, contents in held.items())  # else one changes the next one's
+
+
+def _held(ctx: Context, value: Value) -> Mapping[int, Value]:
+    """What is in the lists and objects that `value` reaches."""
+    return {v.token: ctx.heap[v.token] for v in reached(ctx.heap, value) if isinstance(v, Object)}
+
+
+def _by_position(node: ast.For, target: ast.expr, body: Sequence[ast.stmt], over: str) -> ast.For:
+    made: ast.For | None = getattr(node, _ROLLED, None)
+    if made is None:
+        item = ast.Subscript(ast.Name(f"{over} items", ast.Load()), ast.Name(f"{over} item", ast.Load()), ast.Load())
+        first = ast.Assign([target], item)
+        made = ast.For(ast.Name(f"{over} item", ast.Store()), ast.Name(over, ast.Load()), [first, *body], [])
+        placed(made, node)
+        setattr(made, ORIGIN, getattr(node, ORIGIN, node))
+        setattr(node, _ROLLED, made)  # the same loop twice must be the same tree twice
+    return made

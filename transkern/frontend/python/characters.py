@@ -1,0 +1,153 @@
+"""Characters of texts that are known: ``text[i]`` with a run-time `i` is the code of a character."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from transkern import refusals
+from transkern.frontend.context import Context
+from transkern.frontend.numpy.elementwise import as_array, captured_array, describe, select
+from transkern.frontend.python.whole import NO_POSITION, integer_expr
+from transkern.frontend.values.asking import asked
+from transkern.frontend.values.values import Char, Dict, OneOf, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr
+from transkern.ir.ops import MIRRORED
+
+_FEW = 8
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+
+
+def item(ctx: Context, text: str, position: Value) -> Value:
+    """``text[position]``."""
+    if isinstance(position, Static):
+        return Static(asked(ctx, operator.getitem, text, position.value))
+    at, extent = integer_expr(ctx, position, "IndexError", NO_POSITION), b.index(len(text))
+    inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
+    ctx.guard(inside, "IndexError", "string index out of range")
+    return at_position(ctx, text, b.wrap_index(at, extent))
+
+
+def at_position(ctx: Context, text: str, at: Expr) -> Value:
+    """The character at a position that the text has."""
+    known = b.constant(at)
+    if known is not None:
+        return Static(text[known])
+    codes = ctx.texts.setdefault(text, np.array([ord(c) for c in text], np.int64))
+    table = captured_array(ctx, codes) if len(text) > _FEW else as_array(ctx, Seq(tuple(Static(int(c)) for c in codes)))
+    return Char(b.as_index(table.at((at,))))
+
+
+def code_of(value: Value) -> Expr | None:
+    """The code of a character, known or not; None of anything else."""
+    match value:
+        case Char(code):
+            return code
+        case Static(str() as text) if len(text) == 1:
+            return b.index(ord(text))
+        case _:
+            return None
+
+
+def compare(ctx: Context, name: str, x: Value, y: Value) -> Value:
+    """The comparison `name` of a character with another, or with a text."""
+    one, two = code_of(x), code_of(y)
+    if one is None or two is None:  # a longer text, or no text at all
+        if one is None and two is not None:
+            return compare(ctx, MIRRORED[name], y, x)
+        if name not in ("equal", "not_equal") and isinstance(y, Static) and isinstance(y.value, str):
+            if not y.value:
+                return Static(name.startswith("greater"))
+            assert one is not None  # where the first character is the same, the longer text is the greater one
+            by = "less_equal" if name.startswith("less") else "greater"
+            return Scalar(b.compare(by, one, b.index(ord(y.value[0]))), True)
+        if name not in ("equal", "not_equal"):
+            problem = f"a comparison of {describe(x)} and {describe(y)}"
+            ctx.fail(refusals.OPERANDS, problem, "compare with one character")
+        return Static(name == "not_equal")
+    return Scalar(b.compare(name, one, two), True)
+
+
+def compare_chosen(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
+    """The comparison `name` of one of several texts with another, a character or a text; None where one of them is no
+    text, and they are compared for their order."""
+    if not isinstance(x, OneOf):
+        return compare_chosen(ctx, MIRRORED[name], y, x)
+    if isinstance(y, Static):
+        by = COMPARISONS[name]
+        if name not in ("equal", "not_equal") and not all(isinstance(o, str) for o in (*x.options, y.value)):
+            return None
+        return Scalar(x.where(lambda option: bool(by(option, y.value))), True)
+    if not isinstance(y, (OneOf, Char)):
+        return None
+    holds: Expr = b.FALSE
+    for k, option in enumerate(x.options):
+        each = compare_chosen(ctx, MIRRORED[name], y, Static(option)) if isinstance(y, OneOf) else compare(
+            ctx, name, Static(option), y
+        )  # fmt: skip
+        if each is None:
+            return None
+        condition = each.expr if isinstance(each, Scalar) else Const(bool(each.value), "bool")  # type: ignore[union-attr]
+        holds = b.either(holds, b.both(b.compare("equal", x.index, b.index(k)), condition))
+    return Scalar(holds, True)
+
+
+def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
+    """Whether a character is one of some texts."""
+    found: Expr = b.FALSE
+    for text in texts:
+        found = b.either(found, equal(ctx, value, text))
+    return Scalar(found, True)
+
+
+def equal(ctx: Context, x: Value, y: Value) -> Expr:
+    """Whether a character, or one of several texts, is the same as another value, which may be no text."""
+    chosen = isinstance(x, OneOf) or isinstance(y, OneOf)
+    same = (compare_chosen if chosen else compare)(ctx, "equal", x, y)
+    return same.expr if isinstance(same, Scalar) else b.TRUE if same == Static(True) else b.FALSE
+
+
+def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:
+    """For each key of a dict the condition that it is a character, integer or bool that is known at run time only."""
+    if isinstance(key, Char) and all(isinstance(k, str) for k in keys):
+        return [
+            b.compare("equal", key.code, b.index(ord(k))) if len(k) == 1 else b.FALSE  # type: ignore[arg-type]
+            for k in keys
+        ]  # fmt: skip
+    if isinstance(key, Scalar) and key.dtype == "index" and all(type(k) is int for k in keys):
+        return [b.compare("equal", key.expr, b.index(k)) for k in keys]  # type: ignore[arg-type]
+    if isinstance(key, Scalar) and key.dtype == "bool" and sorted(map(repr, keys)) == ["False", "True"]:
+        return [key.expr if k else b.logical_not(key.expr) for k in keys]
+    return None
+
+
+def looked_up(ctx: Context, base: Dict, key: Value, join: Callable[[list[Value], Expr], Value]) -> Value | None:
+    """``base[key]`` with a key known at run time only; `join` makes one value of several and the position of one."""
+    found = matches(base.keys, key)
+    if not found:
+        return None
+    any_of: Expr = b.FALSE
+    position: Expr = b.ZERO
+    for k, condition in enumerate(found):
+        any_of = b.either(any_of, condition)
+        position = b.where(condition, b.index(k), position)
+    code = key.code if isinstance(key, Char) else key.expr  # type: ignore[union-attr]
+    if isinstance(key, Char):
+        ctx.guard(any_of, "KeyError", "a character that is no key of the dict")
+    else:
+        ctx.guard(any_of, f"{n.SEVERAL}KeyError", "({},)", (code,))
+    return join(list(base.items), ctx.let(position, "key"))
+
+
+def chosen(ctx: Context, options: tuple[str, ...], at: Expr) -> Value:
+    """One of several characters."""
+    codes: list[Expr] = [Const(ord(c), "index") for c in options]
+    return Char(ctx.let(select(at, codes), "code"))

@@ -1,0 +1,1 @@
+"""The walk over a function: statements, expressions, calls, subscripts, branches, results."""

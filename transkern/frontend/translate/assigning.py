@@ -1,0 +1,910 @@
+"""Assignments: names, elements, attributes, and what a name stands for once it is bound."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import operator
+import types
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from transkern import refusals
+from transkern.errors import NeedsConstant
+from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.bodies import At
+from transkern.frontend.containers import (
+    dict_types,
+    empties,
+    growing,
+    hashed,
+    hashed_sets,
+    objects,
+    replacing,
+    sequences,
+)
+from transkern.frontend.context import Context
+from transkern.frontend.loops import iterating, lengths
+from transkern.frontend.numpy import flats, library_calls, outputs, shaping
+from transkern.frontend.numpy.elementwise import (
+    PYTHON_OPERATORS,
+    apply,
+    as_array,
+    describe,
+    is_number,
+    is_python_number,
+    loop_types,
+    part,
+    present,
+    scalar_expr,
+    type_name,
+)  # fmt: skip
+from transkern.frontend.numpy.shaping import concatenate_now
+from transkern.frontend.python import characters
+from transkern.frontend.python.texts import is_character_or_text, is_text, text_operation
+from transkern.frontend.sources.measures import check_items
+from transkern.frontend.sources.source import live_function, span_of
+from transkern.frontend.syntax.own_lists import IS_SUM
+from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
+from transkern.frontend.translate import attributes, managers, positions, special_methods, storing
+from transkern.frontend.translate.arguments import TABLE
+from transkern.frontend.translate.indexing import (
+    Item,
+    SliceValue,
+    array_item,
+    constant_object,
+    constant_slice,
+    is_typed,
+    key_of,
+    subscript,
+)
+from transkern.frontend.translate.indexing import element as list_element
+from transkern.frontend.translate.results import Results
+from transkern.frontend.translate.waiting import waiting
+from transkern.frontend.values import classes, doubts, large, python_types
+from transkern.frontend.values.asking import asked
+from transkern.frontend.values.set_order import check_order
+from transkern.frontend.values.strides import from_outside, in_memory
+from transkern.frontend.values.values import (
+    FUNCTIONS,
+    ITEM,
+    Array,
+    Char,
+    Concatenation,
+    Dict,
+    Flat,
+    GrowingList,
+    Hashed,
+    Instance,
+    Iterated,
+    Method,
+    Object,
+    OrNone,
+    Range,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Value,
+    as_outside,
+    as_plain_tuple,
+    children,
+    lies,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
+
+_SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+}  # fmt: skip
+
+_PARTS = 200  # of a size that is kept as it was computed
+
+
+class Assignments(Results):
+    """Plain and augmented assignments, and the operators that both use."""
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.ctx.places[name] = self.ctx.span
+                if name in self.globals:
+                    managers.bind_global(self.ctx, self.scope, name, value)
+                    return
+                self.env[name] = self.bind(name, value)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self.unpack(target, targets, value)
+            case ast.Subscript():
+                with At(self.ctx, target, self.scope.file):
+                    self.store(target, value)
+            case ast.Attribute():
+                with At(self.ctx, target, self.scope.file):
+                    self.set_attribute(target, value)
+            case _:
+                problem, help = "an assignment to this target", "assign to a name or a subscript"
+                self.ctx.fail(refusals.TARGET, problem, help, target)
+
+    def bind(self, name: str, value: Value) -> Value:
+        """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters,
+        also in a tuple (what `np.where` gives)."""
+        if ("name", name) in self.ctx.early:
+            value = self.ctx.evaluated(value, name, lambda v: not v.view)
+        value = lengths.fixed(self.ctx, value)
+        match value:
+            case Seq(items, "tuple") if any(isinstance(i, Array) and i.mask is not None for i in items):
+                self.ctx.step(len(items))
+                return replace(value, items=tuple(
+                    self.settle(i, name) if isinstance(i, Array) and i.mask is not None else self.kept(i, name)
+                    for i in items
+                ))  # fmt: skip
+            case _:
+                return self.settle(value, name)
+
+    def settle(self, value: Value, name: str) -> Value:
+        ctx = self.ctx
+        value = lengths.shortened(ctx, value)
+        for dim in value.domain if isinstance(value, Array) else ():
+            if is_longer(dim, _PARTS):  # in a function that calls itself with a part of its array, say
+                problem = f"a size that is computed of others in more than {_PARTS} steps"
+                ctx.must_be_known(Scalar(dim, True), problem, "write a loop over positions, and slice once")
+        match value:
+            case Scalar(expr, True, None, doubt) if _symbolic(ctx, expr) and not is_longer(expr, _PARTS):
+                return value if doubt is None else replace(value, doubt=doubts.named(ctx, doubt, name))
+            case Scalar(expr, python, tag, doubt):
+                held = None if tag is None else ctx.let(tag, f"{name} type")
+                return Scalar(ctx.let(expr, name), python, held, doubts.named(ctx, doubt, name))
+            case Array(axes=()) if not value.view and name not in shared_stores(self.node):
+                return replace(value, body=ctx.let(value.body, name))
+            case Array(mask=None, view=False) if (shown := from_outside(ctx, value)) is not None:
+                return shown
+            case Array(mask=None, view=False):
+                if isinstance(value.body, Const) or _is_position(value):
+                    if isinstance(value.body, Const) and name not in shared_stores(self.node):
+                        return value
+                    if not isinstance(value.body, Const):
+                        return value if name not in shared_stores(self.node) else ctx.define(value, name)
+                if name in shared_stores(self.node):
+                    value = in_memory(ctx, value, name)
+                made = value if value.view else ctx.define(value, name)
+                return replace(made, readonly=value.readonly) if value.readonly else made
+            case Array(mask=None, view=True, identity="") if self._reordered(value, name):
+                source = ctx.buffers[value.base]
+                whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
+                return ctx.define(replace(value, view=False), name, permutation=whole)
+            case Array(mask=mask) if mask is not None:
+                return ctx.compact(value, name) if self._stands_in_memory(name) else value
+            case Concatenation(pieces, dtype):
+                return concatenate_now(ctx, pieces, dtype, name)
+            case Seq(shows=Object()):
+                return value
+            case Seq() | Dict() | Record():
+                ctx.step(len(children(value) or ()))
+                kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
+                return self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
+            case Text(template, args):
+                return Text(template, tuple(self.settle(a, name) for a in args))
+            case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:
+                value.site = self.site(name)
+                return growing.with_types(ctx, value)
+            case Char(code):
+                return Char(ctx.let(code, name))
+            case Flat():
+                return replace(value, named=True)
+            case OrNone(inner, none):
+                return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
+            case Iterated(value=made):
+                return replace(value, value=self.settle(made, name))
+            case _:
+                return value
+
+    def _stands_in_memory(self, name: str) -> bool:
+        """Whether what a mask chooses is stored once where it is bound to a name: what stores into it needs a place,
+        and a loop that reads it would choose it at each turn."""
+        return name in shared_stores(self.node) or is_read_in_a_loop(self.node, name, self.ctx.span.line)
+
+    def kept(self, value: Value, name: str) -> Value:
+        """`value` as it is kept in a container: what has a place there can be stored into."""
+        settled = self.settle(value, name)
+        if not isinstance(settled, Array) or not settled.axes or lies(settled):
+            return settled
+        made = from_outside(self.ctx, settled) or self.ctx.define(settled, name)
+        if any(v is settled for state in self.loops for v in state.before.values()):
+            self.ctx.made_in[made.base] = ()  # in each iteration it is the same
+        for frame in self.ctx.frames:  # the names it has are names of the same array
+            frame.update({k: made for k, v in frame.items() if v is settled})
+        return made
+
+    def allocate(self, contents: Value, name: str) -> Value:
+        """A list, dict or object that is given a name, or put into another; tuples are values."""
+        if (isinstance(contents, Seq) and contents.kind == "tuple") or (
+            isinstance(contents, Record) and contents.is_tuple
+        ):
+            return contents
+        site = self.site(name)
+        hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
+        if site in self.ctx.growing and hashes:
+            assert isinstance(contents, (Dict, Seq))
+            made = hashed.of_items(self.ctx, name, contents, site)
+            made = hashed.as_frozen(made) if isinstance(contents, Seq) and contents.frozen else made
+            return self.ctx.allocate(as_outside(made) if contents.outside else made, site)
+        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.pools:
+            return objects.placed_dict(self.ctx, contents)
+        if isinstance(contents, Seq) and site in self.ctx.growing:
+            grown = growing.new(self.ctx, name, contents.items, site)
+            grown.outside = contents.outside
+            return self.ctx.allocate(grown, site)
+        return self.ctx.allocate(contents, site)
+
+    def site(self, name: str) -> Site:
+        """Where a list is made."""
+        span = self.ctx.span
+        return (span.file, span.line, span.column, span.end_line, span.end_column, name)
+
+    def _reordered(self, value: Array, name: str) -> bool:
+        """A view that runs backwards over memory which nothing else shows: a copy in order serves all later reads. (Of
+        what is stored into, `ravel` and the like are copies, where those of a copy in order were views.)"""
+        if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
+            return False
+        if name in shared_stores(self.node):
+            return False
+        own = {a.name for a in value.axes}
+        backwards = any(
+            c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
+        )
+        return backwards and not self.ctx.is_seen(name, value)
+
+    def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
+        starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        if starred and (parts := self._starred(value, starred[0], len(targets) - starred[0] - 1)) is not None:
+            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+            self._take_all(targets, parts)
+            return
+        items = self.elements(value, None if starred else len(targets), node)
+        wanted = len(targets) - len(starred)
+        few = len(items) < wanted
+        if few or (len(items) > wanted and not starred):
+            least = "at least " if starred else ""
+            text = (
+                f"not enough values to unpack (expected {least}{wanted}, got {len(items)})" if few
+                else f"too many values to unpack (expected {wanted})"
+            )  # fmt: skip
+            self.ctx.guard(b.FALSE, "ValueError", text)
+        if starred:
+            at = starred[0]
+            end = len(items) - (len(targets) - at - 1)
+            items = [*items[:at], Seq(tuple(items[at:end]), "list"), *items[end:]]
+            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+        self._take_all(targets, items)
+
+    def _starred(self, value: Value, first: int, last: int) -> list[Value] | None:
+        """What ``a, *rest, z = value`` gives its names, of a list or an array of run-time length: so many of the first
+        elements, a list of those between, and the last ones. None for another value."""
+        ctx = self.ctx
+        value = iterating.all_of(ctx, value)
+        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
+        if not isinstance(value, (GrowingList, Array)) or (isinstance(value, GrowingList) and not is_typed(ctx, value)):
+            return None
+        value = ctx.kept(value) if isinstance(value, Array) else value
+        if isinstance(value, Array) and not value.ndim:
+            return None
+        start, stop, step, element = iterating.iteration(ctx, value)
+        length = ctx.let(stop, "length")
+        if b.constant(length) is not None or (start, step) != (b.ZERO, b.ONE):
+            return None
+        text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
+        ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
+        end = None if last == 0 else Static(-last)
+        between = subscript(ctx, value, [SliceValue(Static(first), end, None)])
+        rest = TABLE["builtins.list"](ctx, [between], {})
+        ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
+        return [*(element(b.index(k)) for k in range(first)), rest, *ends]
+
+    def _take_all(self, targets: Sequence[ast.expr], items: Sequence[Value]) -> None:
+        # all values stand before the first target changes
+        settled = [
+            self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
+        ]
+        if any(isinstance(t, ast.Subscript) for t in targets):
+            swaps = self.swaps
+            settled = [growing.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
+        with waiting(self.ctx) as those:
+            for item in settled:
+                those.put(item)
+            for target in targets:
+                self.assign(target, those.taken())
+
+    def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
+        """The elements of an iterable whose length is known."""
+        ctx = self.ctx
+        value = iterating.all_of(ctx, value)
+        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
+        match value:
+            case Dict(keys):
+                return [Static(k) for k in keys]
+            case Seq(items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
+                check_order(ctx, value)
+                return list(items)
+            case Method():
+                counted = iterating.iteration(ctx, value)
+                if isinstance(counted, list):
+                    return counted
+                problem = f"unpacking `{value.name}` of run-time length"
+                ctx.fail(refusals.RUN_TIME_LENGTH, problem, "make a list of it, and take its items by position", node)
+            case GrowingList() if (length := b.constant(value.extent or value.length)) is not None:
+                return [list_element(ctx, value, b.index(k)) for k in range(length)]
+            case GrowingList() if wanted is not None and is_typed(ctx, value):
+                self._must_be_as_long(value.length, wanted)
+                return [list_element(ctx, value, b.index(k)) for k in range(wanted)]
+            case GrowingList():
+                problem = "unpacking a list of run-time length"
+                growing.must_be_fixed(ctx, value, problem, "unpack an array of known shape")
+            case Static(tuple() | list() | str() as items):
+                return [Static(i) for i in items]
+            case Array() | Static(np.ndarray()) | Concatenation():
+                array = as_array(ctx, value)
+                if not array.ndim:
+                    ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
+                array = ctx.kept(array)
+                extent = b.constant(array.dims[0])
+                if extent is None and wanted is not None and not variables_read(array.dims[0]) <= ctx.entry:
+                    self._must_be_as_long(array.dims[0], wanted)
+                    extent = wanted
+                if extent is None:
+                    self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
+                ctx.step(extent or 0)
+                return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
+            case Range(start, stop, step):
+                bounds = [b.constant(e) for e in (start, stop, step)]
+                if None not in bounds:
+                    ctx.step(len(range(*bounds)))  # type: ignore[arg-type]
+                    return [Static(i) for i in range(*bounds)]  # type: ignore[arg-type]
+                problem, help = "unpacking a range of run-time length", "take its numbers by position, or loop over it"
+                ctx.fail(refusals.RUN_TIME_LENGTH, problem, help, node)
+            case _:
+                ctx.fail(refusals.NEEDED, f"unpacking {describe(value)}", "unpack a tuple, a list or an array", node)
+
+    def _must_be_as_long(self, length: Expr, wanted: int) -> None:
+        """What is unpacked must have as many elements as there are names."""
+        few = f"not enough values to unpack (expected {wanted}, got {{}})"
+        self.ctx.guard(b.compare("greater_equal", length, b.index(wanted)), "ValueError", few, (length,))
+        many = f"too many values to unpack (expected {wanted})"
+        self.ctx.guard(b.compare("less_equal", length, b.index(wanted)), "ValueError", many)
+
+    def demand_dim(self, dim: Expr, node: ast.AST | None, problem: str) -> None:
+        """Ask for a specialisation on the value of a size."""
+        if isinstance(dim, Var) and b.is_size_name(dim.name):
+            help = "its length must be known: give it in the types, such as float64[3]"
+            raise NeedsConstant(dim.name, self.ctx.error(refusals.RUN_TIME_LENGTH, problem, help, node))
+        if node is not None:
+            self.ctx.span = span_of(node, self.scope.file)
+        help = "take its elements by position, or loop over it"
+        self.ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
+
+    def store(self, target: ast.Subscript, value: Value) -> None:
+        """``base[items] = value``."""
+        with waiting(self.ctx) as those:
+            those.put(value)
+            owner = self.expr(target.value)
+            base = self.ctx.deref(owner)
+            items = self.items(target.slice, base)
+            value = those.values[0]
+        self.store_at(target, owner, items, value)
+
+    def store_at(self, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
+        """The same, where it is known what is stored into, and where."""
+        base = self.ctx.deref(owner)
+        python_types.check_item(self.ctx, lambda of, at: operator.setitem(of, at, ()), base, self._key(items))
+        if isinstance(base, Hashed):
+            hashed.store(self.ctx, base, self._key(items), self.kept(value, ITEM))
+            return
+        if isinstance(owner, Instance) and isinstance(base, Dict):
+            objects.store(self.ctx, owner, key_of(self.ctx, items), self.kept(value, ITEM))
+            return
+        if isinstance(base, Dict):
+            self._keys_at_run_time(owner, items, value)
+            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, ITEM)))
+            return
+        if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
+            self._store_inside(target)
+        if isinstance(base, Seq) and base.kind == "list":
+            self._store_item(owner, base, items, value, target)
+            return
+        if isinstance(base, GrowingList):
+            if isinstance(value, Array) and any(v is value for frame in self.ctx.frames for v in frame.values()):
+                value = self.kept(value, ITEM)  # it stands there under its name, and perhaps elsewhere, too
+            replacing.store_item(self.ctx, base, items, value)
+            return
+        if special_methods.store_item(self.ctx, owner, items, value):
+            return
+        if isinstance(base, Flat):
+            flats.store(self.ctx, base, items, value)
+            return
+        if isinstance(base, Scalar) or (isinstance(base, Static) and is_number(base)):
+            kind = classes.class_of(base)
+            assert kind is not None
+            name = kind.__name__ if is_python_number(base) else f"numpy.{kind.__name__}"
+            self.ctx.guard(b.FALSE, "TypeError", f"'{name}' object does not support item assignment")
+        storing.check_own(self.ctx, base, target)
+        if not isinstance(base, Array):
+            help = "make a list or an array of it first"
+            self.ctx.fail(refusals.TARGET, f"a store into {describe(base)}", help, target)
+        if not base.view:
+            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
+        storing.write(self.ctx, base, items, value)
+
+    def _key(self, items: Sequence[Item]) -> Value:
+        return items[0] if len(items) == 1 else Seq(tuple(items))
+
+    def _keys_at_run_time(self, owner: Value, items: Sequence[Item], value: Value) -> None:
+        """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
+        ctx, key = self.ctx, self._key(items)
+        if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
+            return
+        if objects.is_object(ctx, value):
+            if not isinstance(value, Instance):
+                objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
+        elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
+            self._key_of_any_value(owner, key, value)
+        ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
+
+    def _key_of_any_value(self, owner: Object, key: Value, value: Value) -> NoReturn:
+        """The same where the values may be different things, as long as the keys are known one by one: what of the key
+        can be known comes first."""
+        ctx, held = self.ctx, self.ctx.deref(value)
+        problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
+        try:
+            constant_object(ctx, key, problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
+        except (NotKnown, NeedsConstant) as error:
+            if isinstance(error, NeedsConstant):
+                if error.demand not in ctx.numbers or not ctx.reserves:
+                    raise
+                # an element of a list of labels: no code of its own for each such list
+                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.span, ctx.lines)
+            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.pools
+            if objects.key_of(held) is not None and not placed:
+                objects.wanted(ctx, value, problem)
+            of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
+            if placed or not (of_keys or isinstance(held, FUNCTIONS)):
+                error.grown = ctx.grows_at(owner.token)
+            raise error
+        raise AssertionError("a key that is known")
+
+    def _store_inside(self, target: ast.Subscript) -> None:
+        """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
+        if isinstance(target.value, ast.Subscript):
+            ctx, owner = self.ctx, self.expr(target.value.value)
+            rows = ctx.deref(owner)
+            if isinstance(rows, GrowingList):
+                growing.as_table(ctx, rows)
+            elif isinstance(rows, Seq) and isinstance(owner, Object) and ctx.sites[owner.token] not in ctx.growing:
+                if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
+                    ctx.tables.add(ctx.sites[owner.token])
+                    problem = "a store into a list in a list, which of them is known at run time only"
+                    ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
+
+    def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
+        """``list[k] = value``."""
+        ctx = self.ctx
+        positions.check_position(ctx, self._key(items), lambda at: operator.setitem([], at, ()))
+        at = items[0] if len(items) == 1 else None
+        if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
+            problem = "a store into a list at a position that is known at run time only"
+            of_texts = all(map(is_character_or_text, base.items))
+            some = [i.value if isinstance(i, OrNone) else i for i in base.items if i != Static(None)]
+            if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
+                ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
+            help = "make the position a constant, or the elements of one type"
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
+        if isinstance(at, SliceValue):
+            self._store_slice(owner, base, at, value, node)
+            return
+        if at is None or not isinstance(at, Static):
+            ctx.fail(refusals.SUBSCRIPT, f"a store into {describe(base)}", "give one position, or a slice", node)
+        changed: list[Value] = list(base.items)
+        try:
+            changed[at.value] = at
+        except IndexError as error:
+            ctx.guard(b.FALSE, "IndexError", str(error))
+        changed[at.value] = self.kept(value, ITEM)
+        ctx.change(owner, Seq(tuple(changed), "list"))
+
+    def _store_slice(self, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
+        """``list[a:b] = values``."""
+        ctx = self.ctx
+        replacing.check_iterable(ctx, at, value)
+        value = iterating.all_of(ctx, value)
+        contents = ctx.deref(value)
+        if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
+            problem = "a store into a slice of a list of so many elements as only the run knows"
+            if at == SliceValue(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
+                ctx.must_grow(owner.token, problem)
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
+        changed = list(base.items)
+        items = [self.kept(i, ITEM) for i in self.elements(value, None, node)]
+        asked(ctx, operator.setitem, changed, constant_slice(ctx, at), items)
+        ctx.change(owner, Seq(tuple(changed), "list"))
+
+    def set_attribute(self, target: ast.Attribute, value: Value) -> None:
+        """``base.attr = value``."""
+        ctx = self.ctx
+        missing = f"'NoneType' object has no attribute '{target.attr}'"
+        self.put_attribute(target, present(ctx, self.expr(target.value), "AttributeError", missing), value)
+
+    def put_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
+        """The same, where it is known whose attribute it is."""
+        ctx = self.ctx
+        if self._set_by_property(owner, target.attr, value):
+            return
+        if isinstance(owner, Instance) and not _is_frozen(owner.pool.kind):
+            objects.store(ctx, owner, target.attr, self.kept(value, target.attr))
+            return
+        base = ctx.deref(owner)
+        if isinstance(base, Record) and isinstance(owner, (Object, Instance)):
+            found = inspect.getattr_static(base.kind, target.attr, None)
+            if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
+                problem = f"`{target.attr}` of the class `{base.kind.__name__}`, a descriptor"
+                ctx.fail(refusals.OBJECT, problem, "make it a property")
+            if base.kind.__dictoffset__ == 0 and not isinstance(found, types.MemberDescriptorType):
+                text = f"'{base.kind.__name__}' object has no attribute '{target.attr}'"
+                ctx.guard(b.FALSE, "AttributeError", text)
+            self._check_frozen(base, target)
+            ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
+        elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
+            if not base.view and isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            if base.view:
+                storing.write(ctx, part(ctx, base, target.attr), [Static(Ellipsis)], value)
+        elif target.attr == "flat" and isinstance(base, Array):
+            if not base.view and isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            outputs.check_readonly(ctx, base, "array")
+            flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
+        elif target.attr == "shape" and isinstance(target.value, ast.Name):
+            if isinstance(base, Array) and base.identity:
+                ctx.fail(refusals.TARGET, "assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
+            self.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
+        else:
+            problem = f"an assignment to `.{target.attr}` of {describe(base)}"
+            ctx.fail(refusals.TARGET, problem, "assign to a name or a subscript", target)
+
+    def _set_by_property(self, owner: Value, name: str, value: Value) -> bool:
+        """Whether the class of an object sets the attribute by a function, which has been called then."""
+        contents = self.ctx.deref(owner) if isinstance(owner, Object) else owner
+        kind = contents.kind if isinstance(contents, Record) else None
+        kind = owner.pool.kind if isinstance(owner, Instance) else kind
+        found = inspect.getattr_static(kind, name, None)
+        if kind is None or not isinstance(found, property):
+            return False
+        if found.fset is None:
+            text = f"property '{name}' of '{kind.__name__}' object has no setter"
+            self.ctx.guard(b.FALSE, "AttributeError", text)
+        else:
+            self.inline(live_function(found.fset), [owner, value], {})
+        return True
+
+    def own(self, name: str, value: Array) -> Array:
+        """The array under `name` in memory of its own, so that it can be stored to; without a name nobody will see what
+        is stored, but the store may raise."""
+        owned = self.ctx.define(value, name or "copy")
+        if value.readonly:  # the imaginary parts of real numbers
+            owned = replace(owned, readonly=value.readonly)
+        if name:
+            self.env[name] = owned
+        return owned
+
+    def _beside(self, old: Value, value: ast.expr) -> tuple[Value, Value]:
+        """What an operator in place updates, and the other operand."""
+        with waiting(self.ctx) as those:
+            those.put(old)
+            new = self.expr(value)
+        return those.values[0], new
+
+    def augment(self, target: ast.expr, op: str, value: ast.expr) -> None:
+        ctx = self.ctx
+        if isinstance(target, ast.Name):
+            old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            old, new = self._beside(old, value)
+            made = special_methods.in_place(ctx, op, old, new)
+            if made is not None:
+                self.assign(target, made)
+                return
+            held = ctx.deref(old)
+            storing.check_own(ctx, held)
+            if (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))) and self._is_changed(op, old, new):
+                return
+            if isinstance(old, Array):
+                if not lies(old):
+                    old = self.own(target.id, old)
+                storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, new), casting=op)
+                return
+            self.assign(target, self.operate(op, old, new, in_place=not hasattr(target, IS_SUM)))
+            return
+        if isinstance(target, ast.Attribute):
+            missing = f"'NoneType' object has no attribute '{target.attr}'"
+            owner = present(ctx, self.expr(target.value), "AttributeError", missing)
+            if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
+                owner = self.own(target.value.id, owner)
+            old = attributes.attribute(ctx, owner, target.attr)
+            if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+                problem = "an operator in place on an object that is an attribute"
+                help = f"give the object a name first: {target.attr} = …; {target.attr} {_SYMBOLS.get(op, '**')}= …"
+                ctx.fail(refusals.OBJECT, problem, help, target)
+            if isinstance(old, Array):
+                result = self.updated(op, old, self.expr(value))
+                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+                self._left_in_place(owner, target, [], old)
+            elif self._is_changed(op, old, new := self.expr(value)):
+                self._left_in_place(owner, target, [], old)
+            else:
+                self.put_attribute(target, owner, self.operate(op, old, new, in_place=True))
+            return
+        assert isinstance(target, ast.Subscript)
+        owner = self.expr(target.value)
+        base = ctx.deref(owner)
+        items = [self.settle_item(i) for i in self.items(target.slice, base)]
+        with At(ctx, target, self.scope.file):
+            old = subscript(ctx, owner if isinstance(base, Record) else base, items)
+        if isinstance(base, Array) and not base.view:
+            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
+            old = subscript(ctx, base, items)
+        if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array):
+            storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
+            self._left_in_place(owner, target, items, old)
+            return
+        if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+            problem = "an operator in place on an object that is an item"
+            help = f"give the object a name first: item = …; item {_SYMBOLS.get(op, '**')}= …"
+            ctx.fail(refusals.OBJECT, problem, help, target)
+        old, new = self._beside(old, value)
+        if self._is_changed(op, old, new):
+            self._left_in_place(owner, target, items, old)
+            return
+        result = self.updated(op, old, new)
+        if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
+            # the key is one of the dict's, as it has been read
+            changed = [
+                self.either(c, result, v, [], []) for c, v in zip(conditions, base.items, strict=True)
+            ]  # fmt: skip
+            ctx.change(owner, with_children(base, tuple(self.kept(v, ITEM) for v in changed)))
+            return
+        if isinstance(base, Flat):
+            flats.store(ctx, base, items, result)
+        elif isinstance(base, Array):
+            storing.write(ctx, base, items, result, casting=op if lies(old) else None)
+        else:
+            self.store_at(target, owner, items, result)
+
+    def _left_in_place(
+        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Item], value: Value
+    ) -> None:  # fmt: skip
+        """What an operator has changed in place is then assigned to where it stood, which may not be allowed, or be a
+        function of the user's."""
+        ctx = self.ctx
+        base = ctx.deref(owner)
+        if isinstance(target, ast.Subscript):
+            if isinstance(base, Seq) and base.kind == "tuple":
+                ctx.guard(b.FALSE, "TypeError", "'tuple' object does not support item assignment")
+            elif isinstance(base, Record) and not special_methods.store_item(ctx, owner, items, value):
+                problem = f"an operator in place on an item of {describe(base)}"
+                ctx.fail(refusals.OBJECT, problem, "give what it changes a name", target)
+        elif isinstance(base, Record) and base.is_tuple:
+            ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
+        else:
+            self._check_frozen(base, target)
+            self._set_by_property(owner, target.attr, value)
+
+    def _check_frozen(self, base: Value, target: ast.Attribute) -> None:
+        if isinstance(base, Record) and _is_frozen(base.kind):
+            text = f"cannot assign to field '{target.attr}'"
+            self.ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", text)
+
+    def _is_changed(self, op: str, old: Value, new: Value) -> bool:
+        """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array
+        afterwards."""
+        ctx = self.ctx
+        held, given = ctx.deref(old), ctx.deref(new)
+        if _is_list(held) and op in ("add", "multiply"):
+            if op == "add" and python_types.is_numpy(given):
+                return False
+            python_types.check(ctx, python_types.BINARY[op][1], held, given)
+            if op == "add":
+                sequences.extend(ctx, old, new)
+                return True
+        elif not isinstance(python_types.example(ctx, held), set):
+            return False
+        if op in hashed_sets.OPERATORS and (isinstance(held, Hashed) or python_types.known_set(given) is None):
+            python_types.check(ctx, python_types.BINARY[op][1], held, given)
+            if isinstance(held, Hashed):
+                hashed_sets.change(ctx, held, op, new)
+                return True
+            if isinstance(old, Object):
+                problem = f"`{_SYMBOLS[op]}=` of a set and one that is known at run time only"
+                ctx.must_grow(old.token, problem)
+        made = ctx.deref(self.operate(op, old, new, in_place=True))
+        if isinstance(old, Object) and isinstance(made, Seq):
+            ctx.change(old, made)
+            return True
+        names = [name for frame in ctx.frames for name, value in frame.items() if value == old]
+        if len(names) > 1 or isinstance(old, Row) or any(old in (children(v) or ()) for v in ctx.heap.values()):
+            problem = "an operator in place on a list or set that has several names"
+            ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
+        return False
+
+    def settle_item(self, item: Item) -> Item:
+        return item if isinstance(item, SliceValue) else self.settle(item, "at")
+
+    def updated(self, op: str, old: Value, new: Value) -> Value:
+        """What ``old op= new`` leaves; an array takes it in place."""
+        if isinstance(old, Array):
+            new = outputs.operand(self.ctx, new)
+            outputs.check_writable(self.ctx, [old])
+        if isinstance(old, Array) and doubts.doubts_of([new]) and self._depends_on_type(op, old, new):
+            dtype = old.dtype
+
+            def compute(given: Sequence[Value]) -> Value:
+                made = self.updated(op, *given)
+                return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
+
+            chosen = doubts.chosen_array(self.ctx, [old, new], compute)
+            if chosen is not None:
+                return chosen
+        if isinstance(old, Array) and op != "matmul":
+            if large.is_large(new):
+                asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
+            outputs.check_casts(self.ctx, op, [old, new], [old])
+            old, new = outputs.fitting(self.ctx, [old, new], [old])
+        return self.operate(op, old, new, in_place=True)
+
+    def _depends_on_type(self, op: str, old: Array, new: Value) -> bool:
+        """Whether NumPy computes ``old op= new`` in another dtype for each type that a number may have."""
+        if op == "matmul":
+            return False
+        return len(doubts.outcomes([old, new], lambda given: loop_types(self.ctx, getattr(np, op), given, None))) > 1
+
+    def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
+        ctx = self.ctx
+        made = special_methods.binary(ctx, op, left, right)
+        if made is not None:
+            return made
+        left, right = ctx.deref(left), ctx.deref(right)
+        if isinstance(left, OrNone) or isinstance(right, OrNone):
+            left, right = self.operands(op, left, right)
+        if isinstance(left, Flat) or isinstance(right, Flat):
+            ctx.fail(refusals.OPERANDS, "an operator on `.flat`, which is an iterator", "write x.ravel()")
+        if op != "remainder" or not is_text(left):
+            python_types.check(ctx, python_types.BINARY[op][in_place], left, right)
+        left, right = as_plain_tuple(left), as_plain_tuple(right)
+        if op == "matmul":
+            product = lambda given: library_calls.matmul(ctx, given[0], given[1])  # noqa: E731
+            return empties.operation(ctx, op, [left, right], product)
+        counts = None if in_place else dict_types.combined(ctx, op, left, right, self.site("counts"))
+        sets = counts or hashed_sets.combined(ctx, op, left, right)
+        if sets is not None:
+            return sets
+        texts = text_operation(ctx, op, left, right)
+        if texts is not None:
+            return texts
+        if isinstance(left, Seq) or isinstance(right, Seq):
+            if op == "add" and isinstance(left, Seq) and isinstance(right, Seq):
+                check_items(len(left.items) + len(right.items))
+                return Seq(left.items + right.items, left.kind)
+            if op == "multiply":
+                seq, times = (left, right) if isinstance(left, Seq) else (right, left)
+                assert isinstance(seq, Seq)
+                if isinstance(times, Static) and isinstance(times.value, (int, np.integer)) and seq.kind != "set":
+                    check_items(len(seq.items) * int(times.value))
+                    return Seq(asked(ctx, operator.mul, seq.items, int(times.value)), seq.kind)
+                if isinstance(times, Scalar) and times.dtype.startswith(("index", "int", "uint")):
+                    return sequences.repeated(ctx, seq, replace(times, expr=sequences.how_often(ctx, times)))
+        if op == "multiply":
+            for owner, times in ((left, right), (right, left)):
+                if isinstance(owner, GrowingList) and sequences.is_count(times):
+                    if in_place and owner is left:
+                        problem = "`*=` of a list whose length is known at run time only"
+                        ctx.fail(refusals.RUN_TIME_LENGTH, problem, "write a = a * n")
+                    return sequences.repeated_list(ctx, owner, times)
+        if (known := python_types.known_set(left)) is not None and (other := python_types.known_set(right)) is not None:
+            made_set = asked(ctx, python_types.BINARY[op][0], known, other)
+            frozen = isinstance(made_set, frozenset)
+            return Seq(tuple(Static(v) for v in made_set), "set", outside=frozen, frozen=frozen)
+        if op == "add" and _is_list(left) and _is_list(right):
+            return sequences.joined(ctx, left, right)
+        if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
+            if isinstance(left.value, (str, tuple, list)):
+                return Static(asked(ctx, PYTHON_OPERATORS[op], left.value, right.value))
+        if op == "bitwise_or":
+            one, two = classes.object_at(left), classes.object_at(right)
+            if isinstance(one, (type, types.UnionType)) and isinstance(two, (type, types.UnionType)):
+                return Static(one | two)
+        numbers = all(is_number(v) or isinstance(v, Scalar) for v in (left, right))
+        if not numbers and not any(map(python_types.is_numpy, (left, right))):
+            help = "compute with numbers and arrays"
+            if isinstance(left, (Dict, Hashed)) and isinstance(right, (Dict, Hashed)):
+                help = "put one into a copy of the other: made = dict(a), made.update(b)"
+            problem = f"`{_SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}"
+            ctx.fail(refusals.OPERANDS, problem, help)
+        return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
+
+    def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
+        """Operands of which one may be None: Python's error where it is."""
+        symbol = {**_SYMBOLS, "power": "** or pow()"}.get(op)
+        if symbol is None:
+            self.ctx.fail(refusals.MAY_BE_NONE, "a matrix product of what may be None", "test it with `is None` first")
+        names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (left, right)]
+        left = present(
+            self.ctx, left, "TypeError", f"unsupported operand type(s) for {symbol}: 'NoneType' and '{names[1]}'"
+        )
+        text = f"unsupported operand type(s) for {symbol}: '{names[0]}' and 'NoneType'"
+        return left, present(self.ctx, right, "TypeError", text)
+
+
+def _in_a_dict(value: Value) -> str:
+    """What to write for a value that no dict holds whose keys are known at run time."""
+    match value:
+        case Dict() | Hashed() | Seq(kind="set"):
+            return "keep lists in it, or take keys that are pairs: d[a, b] = value"
+        case Static(None):
+            return "take a number that stands for it"
+        case _ if isinstance(value, FUNCTIONS):
+            return "keep numbers, and choose the function by them with `if`"
+        case _:
+            return "keep them in a list, and their positions in the dict: d[key] = len(held), held.append(value)"
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, GrowingList) or (isinstance(value, Seq) and value.kind == "list")
+
+
+def _symbolic(ctx: Context, expr: Expr) -> bool:
+    """A linear form of sizes that do not change before the end of the iteration, or a product of what the call is
+    given: kept as it is, so that what is known of the sizes is known of it."""
+    if expr.dtype != "index" or buffers_read(expr):
+        return False
+    terms, _ = b.affine(expr)
+    if terms and variables_read(expr) <= ctx.entry and all(
+        isinstance(e, (Const, Var)) or (isinstance(e, Apply) and e.op in ("add", "multiply")) for e in walk_expr(expr)
+    ):
+        return True
+    return bool(terms) and all(
+        isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
+    )
+
+
+def _is_numbers(value: Value) -> bool:
+    """A number, or a tuple of numbers."""
+    if isinstance(value, Seq) and value.kind == "tuple":
+        return all(_is_numbers(i) for i in value.items)
+    return is_number(value) or isinstance(value, Scalar)
+
+
+def _is_frozen(kind: type) -> bool:
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return bool(parameters is not None and parameters.frozen)
+
+
+def _is_position(value: Array) -> bool:
+    """A bare arange: kept as arithmetic, not as memory."""
+    match value.body:
+        case Load():
+            return False
+        case _:
+            return not buffers_read(value.body) and len(value.axes) == 1 and _cheap(value.body)
+
+
+def _cheap(expr: Expr) -> bool:
+    match expr:
+        case Const() | Var():
+            return True
+        case Apply("cast" | "add" | "subtract" | "multiply", args):
+            return all(_cheap(a) for a in args)
+        case _:
+            return False

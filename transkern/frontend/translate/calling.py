@@ -1,0 +1,580 @@
+"""Calls: of functions, which are translated in place, of methods and library functions, and the making of objects."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import functools as tools
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from transkern import limits, refusals
+from transkern.errors import CompileError
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.bodies import At, Body
+from transkern.frontend.compositions import compose
+from transkern.frontend.containers import dict_types, growing, hashed, objects, rows, sequences
+from transkern.frontend.context import Context
+from transkern.frontend.loops import folds, iterating
+from transkern.frontend.loops.trips import condition_of, trip_count
+from transkern.frontend.numpy.elementwise import apply, describe, truth
+from transkern.frontend.sources import memoised
+from transkern.frontend.sources.decorators import decorated
+from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.sources.measures import check_items
+from transkern.frontend.sources.source import TextScope, frame_of, from_object
+from transkern.frontend.syntax import generators, iterators
+from transkern.frontend.syntax.syntax import local_names
+from transkern.frontend.translate import attributes, functions, special_methods
+from transkern.frontend.translate.conditions import Conditions
+from transkern.frontend.translate.indexing import constant_object
+from transkern.frontend.translate.waiting import waiting
+from transkern.frontend.values.values import (
+    ITEM,
+    Array,
+    Bound,
+    Dict,
+    Function,
+    GrowingList,
+    Hashed,
+    Known,
+    Maybe,
+    Method,
+    Object,
+    Partial,
+    Range,
+    Record,
+    Row,
+    Scalar,
+    Scope,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Expr, Var
+from transkern.ir.traverse import is_longer
+
+INLINE_DEPTH = 32
+_PARTS = 64  # of an argument of a lambda
+_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+_COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
+    "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
+}  # fmt: skip
+_CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
+    f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
+}
+_CONTAINERS = (Seq, Dict, GrowingList, Hashed)
+_CALLED = "call a function, or an object whose class has a `__call__`"
+_CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
+
+
+class Calls(Conditions):
+    """The translation of calls."""
+
+    # --- calls
+
+    def _of_base(self, node: ast.expr) -> Value | None:
+        """``super().name`` in a method."""
+        match node:
+            case ast.Attribute(ast.Call(ast.Name("super"), [], []), name):
+                kind, arguments = self.scope.lookup("__class__"), self.node.args
+                parameters = [*arguments.posonlyargs, *arguments.args]
+                if not isinstance(kind, Static) or not parameters:
+                    return None
+                receiver = self.env.get(parameters[0].arg)
+                if receiver is None or not isinstance(self.ctx.deref(receiver), Record):
+                    return None
+                return special_methods.of_base(self.ctx, kind.value, receiver, name)
+            case _:
+                return None
+
+    def call(self, node: ast.Call) -> Value:
+        if (of_base := self._of_base(node.func)) is not None:
+            return self._called(of_base, node)
+        return self._called(self.meant(node.func), node)
+
+    def _given(self, function: Value, node: ast.Call) -> tuple[Value, list[Value], dict[str, Value]]:
+        """What is called, and with what: evaluated one after the other."""
+        ctx = self.ctx
+        names: list[str] = []
+        with waiting(ctx) as those:
+            those.put(function)
+            for argument in node.args:
+                if isinstance(argument, ast.Starred):
+                    for value in self.elements(self.expr(argument.value), None, argument):
+                        those.put(value)
+                else:
+                    those.put(self.expr(argument))
+            positional = len(those.values)
+            for keyword in node.keywords:
+                if keyword.arg is None:
+                    given = ctx.deref(self.expr(keyword.value))
+                    if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
+                        of_dict = isinstance(given, (Dict, Hashed))
+                        why = refusals.RUN_TIME_KEYS if of_dict else refusals.WRONG_ARGUMENTS
+                        help = "give a dict whose keys are texts, or the arguments by their names"
+                        ctx.fail(why, f"`**` of {describe(given)} in a call", help, node)
+                    for name, value in zip(given.keys, given.items, strict=True):
+                        names.append(name)
+                        those.put(value)
+                else:
+                    names.append(keyword.arg)
+                    those.put(self.expr(keyword.value))
+        values = those.values
+        return values[0], values[1:positional], dict(zip(names, values[positional:], strict=True))
+
+    def _called(self, function: Value, node: ast.Call) -> Value:
+        ctx = self.ctx
+        if isinstance(function, Known) and (source := folds.used_up(function.path, node)) is not None:
+            folded = folds.folded(self, function.path, source, node)
+            if folded is not None:
+                return folded
+        function, positional, keywords = self._given(function, node)
+        if isinstance(function, Partial):
+            function, positional, keywords = function.called(positional, keywords)
+        if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
+            is_map = function == Known("builtins.map")
+            make = tools.partial(self.mapped, is_map, positional[0], positional[1:], node)
+            return iterators.made_now(ctx, map if is_map else filter, make, iterators.names_read(positional[0]))
+        if isinstance(function, Known) and len(positional) == 1 and not keywords:
+            with At(ctx, node, self.scope.file):
+                made = special_methods.builtin(ctx, function.path, positional[0])
+            if made is not None:
+                return made
+        key = keywords.get("key")
+        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
+            return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
+        with At(ctx, node, self.scope.file):
+            match function:
+                case Function():
+                    return self.inline(function, positional, keywords)
+                case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
+                    kind = getattr(itertools, path.removeprefix("itertools."))
+                    return self.construct(kind, positional, keywords, node)
+                case Known("functools.reduce") if 2 <= len(positional) <= 3:
+                    positional[1] = iterating.all_of(ctx, positional[1])
+                    return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
+                case Known("functools.partial") if positional:
+                    held = [self.kept(p, ITEM) for p in positional]
+                    return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
+                case Known(path) if (made := self._operator(path, positional)) is not None:
+                    return made
+                case Known(path) if (kind := _CONTAINERS_OF_COLLECTIONS.get(path)) is not None:
+                    return self.construct(kind, positional, keywords, node)
+                case Known(path):
+                    return functions.call(ctx, path, positional, keywords)
+                case Method(receiver, name):
+                    if name in _CHANGING and isinstance(node.func, ast.Attribute):
+                        self._lists_apart(node.func.value, receiver)
+                    if isinstance(ctx.deref(receiver), _CONTAINERS):  # what goes into it is as it is now
+                        positional = [self.kept(p, ITEM) for p in positional]
+                        keywords = {k: self.kept(v, ITEM) for k, v in keywords.items()}
+                    return functions.call_method(ctx, receiver, name, positional, keywords)
+                case Bound(inner, receiver):
+                    return self.inline(inner, [receiver, *positional], keywords, node)
+                case Static(type() as kind) if issubclass(kind, np.generic):
+                    return functions.scalar_type(ctx, kind, [ctx.deref(p) for p in positional])
+                case Static(type() as kind) if issubclass(kind, BaseException):
+                    problem = "an exception that is made, but not raised"
+                    ctx.fail(refusals.MESSAGE, problem, f"make it where it is raised: raise {kind.__name__}(…)", node)
+                case Static(type() as kind):
+                    return self.construct(kind, positional, keywords, node)
+                case Object() if (called := attributes.of_class(ctx, function, "__call__")) is not None:
+                    assert isinstance(called, Bound)
+                    return self.inline(called.function, [function, *positional], keywords, node)
+                case Static() if (written := special_methods.method(ctx, function, "__call__")) is not None:
+                    return self.inline(written.function, [function, *positional], keywords, node)
+                case _:
+                    ctx.fail(refusals.PYTHON_CALL, f"a call of {describe(function)}", _CALLED)
+
+    def _lists_apart(self, node: ast.expr, receiver: Value) -> None:
+        """``lists[k].append(value)`` where each list has a length of its own, and `k` is known at run time."""
+        if not isinstance(node, ast.Subscript) or isinstance(receiver, (Object, Row)):
+            return
+        ctx, owner = self.ctx, self.expr(node.value)
+        contents, problem = ctx.deref(owner), "a list in a list that changes its length"
+        if isinstance(contents, GrowingList) and isinstance(receiver, (Seq, GrowingList)):
+            rows.wanted(ctx, contents, problem)
+        if isinstance(contents, Seq) and isinstance(owner, Object):
+            lists = [ctx.deref(i) for i in contents.items]
+            if all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+                ctx.ragged.add(ctx.sites[owner.token])
+                ctx.must_grow(owner.token, problem)
+
+    def inline(
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST | None = None
+    ) -> Value:
+        """A call of a plain function, its body translated in place."""
+        ctx = self.ctx
+        read = isinstance(function.scope, TextScope) and not function.decorated
+        if read and getattr(function.node, "decorator_list", []):
+            outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)
+            call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
+            made = decorated(function, outside.meant, call)
+            if not isinstance(made, Function):
+                problem = f"a call of `{function.name}`, which its decorators make {describe(made)}"
+                ctx.fail(refusals.DECORATOR, problem, "call a function without them, or let them return a function")
+            return self.inline(made, positional, keywords, node)
+        if function.cached:
+            plain = replace(function, cached=False)
+            return memoised.called(
+                ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
+            )
+        if ctx.depth >= INLINE_DEPTH:
+            problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
+            kind = refusals.TOO_LARGE_TO_COMPILE
+            for name in sorted(ctx.entry):
+                if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
+                    ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
+            for name in sorted(ctx.entry & ctx.dims):
+                ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
+            ctx.fail(kind, problem, help)
+        if not ctx.pinned and (why := ctx.budget.call()):
+            raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
+        if generators.is_generator(function.node):
+            problem = f"the generator `{function.name}`, which is not used up where it is called"
+            ctx.fail(refusals.ITERATOR, problem, "write it where it is used: for x in f(…), list(f(…))")
+        env = bind_arguments(ctx, function, positional, keywords, self)
+        iterators.check_given(ctx, function.node, env)
+        closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
+        inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)
+        if isinstance(function.node, ast.FunctionDef):
+            settled = {k: inner.settle(v, k) for k, v in env.items()}
+            inner.env.update(settled)
+            self._share(env, settled)
+        else:  # what a lambda computes twice is not to be as long as all that it was made of
+            long = {k: v for k, v in env.items() if is_longer(_expr_of(v), _PARTS)}
+            inner.env.update({k: inner.settle(v, k) for k, v in long.items()})
+        outer = (ctx.lines, ctx.file, ctx.span, ctx.frame)
+        if not ctx.pinned:
+            ctx.lines, ctx.file = function.scope.lines, function.scope.file
+            ctx.frame = frame_of(function, ctx.place())
+        ctx.depth += 1
+        ctx.called.append(function)
+        try:
+            result = inner.run()
+            if isinstance(result, (Unbound, Maybe)):
+                why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
+                why = f"`{function.name}`: {why}".replace("`return`", "its result")
+                help = "return one type on every path"
+                ctx.span = inner.returned_at or ctx.span
+                if isinstance(result, Unbound) and result.decides is not None:
+                    ctx.must_be_known(Scalar(result.decides), why, help, refusals.TYPE_DIFFERS)
+                ctx.fail(refusals.TYPE_DIFFERS, why, help)
+            return result
+        except CompileError as error:
+            if isinstance(error, NotKnown) or not _leaves_the_user(self.scope, function.scope):
+                raise
+            owner = function.scope.owner  # type: ignore[attr-defined]
+            public = ".".join(part for part in owner.__module__.split(".") if not part.startswith("_"))
+            problem = f"cannot compile a call of `{public}.{owner.__qualname__}`: {error.problem}"
+            help = 'keep it outside the compiled function, or use fallback="numpy"'
+            raise CompileError(error.kind, problem, help, outer[2], outer[0]) from error
+        finally:
+            ctx.depth -= 1
+            ctx.called.pop()
+            ctx.lines, ctx.file, ctx.span, ctx.frame = outer
+
+    def _share(self, given: dict[str, Value], settled: dict[str, Value]) -> None:
+        """What a function is given and has put into memory, as it stores into it, is what the caller's names stand for
+        from now on."""
+        for name, value in given.items():
+            made = settled[name]
+            if not isinstance(value, Array) or not isinstance(made, Array) or value.view or not made.view:
+                continue
+            for frame in self.ctx.frames:
+                for held in [k for k, v in frame.items() if v is value]:
+                    if frame is not self.env:
+                        problem = f"a store into `{held}`, by a function that a function calls"
+                        self.ctx.fail(refusals.SHARED_MEMORY, problem, f"copy it first: {held} = {held}.copy()")
+                    frame[held] = made
+
+    def by_key(
+        self, name: str, positional: Sequence[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """``min(items, key=f)`` and the like, of items that are known one by one."""
+        ctx = self.ctx
+        function = keywords["key"]
+        items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
+        if not isinstance(items, list):
+            source = ctx.deref(iterating.all_of(ctx, positional[0]))
+            source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
+            if name != "sorted":
+                if keywords.get("default") is not None:
+                    help = f"test the length first: {name}(x, key=f) if len(x) else …"
+                    ctx.fail(refusals.OPTION, f"`{name}` with `key=` and `default=`", help, node)
+                return compose(ctx, "lists", f"{name}_by", [source, function], {})
+            found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            return sequences.sorted_list(ctx, source, found, bool(reverse))
+        if not items:
+            help = "give it at least one item"
+            ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `key=` of nothing", help, node)
+        keys = [self.apply_function(function, [item], node) for item in items]
+        if name == "sorted":
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            if not all(isinstance(k, Static) for k in keys):
+                source = growing.from_items(ctx, Seq(tuple(items), "list"), self.site("sorted"))
+                decide = growing.from_items(ctx, Seq(tuple(keys), "list"), self.site("keys"))
+                return sequences.sorted_list(ctx, source, decide, bool(reverse))
+            known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
+            order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
+            return Seq(tuple(items[k] for k in order), "list")
+        best: Value = items[0]
+        best_key = keys[0]
+        for item, value in zip(items[1:], keys[1:], strict=True):
+            compared = apply(ctx, "less" if name == "min" else "greater", [value, best_key], operator_call=True)
+            better = truth(ctx, compared)
+            if isinstance(better, Static):
+                best, best_key = (item, value) if better.value else (best, best_key)
+                continue
+            held = ctx.let(condition_of(better), "better")
+            best = self.either(held, item, best, [], [], node)
+            best_key = self.either(held, value, best_key, [], [], node)
+        return best
+
+    def apply_function(self, function: Value, args: Sequence[Value], node: ast.expr) -> Value:
+        """A call of a function that is a value."""
+        keywords: dict[str, Value] = {}
+        if isinstance(function, Partial):
+            function, args, keywords = function.called(args, {})
+        match function:
+            case Function():
+                return self.inline(function, args, keywords, node)
+            case Bound(inner, receiver):
+                return self.inline(inner, [receiver, *args], keywords, node)
+            case Known(path) if (made := self._operator(path, args)) is not None:
+                return made
+            case Known(path):
+                return functions.call(self.ctx, path, args, keywords)
+            case Method(receiver, name) if name not in _CHANGING:
+                return functions.call_method(self.ctx, receiver, name, args, keywords)
+            case _:
+                self.ctx.fail(refusals.PYTHON_CALL, f"a call of {describe(function)}", _CALLED, node)
+
+    def _operator(self, path: str, args: Sequence[Value]) -> Value | None:
+        """A function of the module `operator` that stands for an operator of two operands."""
+        module, _, name = path.rpartition(".")
+        if module != "operator" or len(args) != 2:
+            return None
+        if name in _COMPARISONS_NAMED:
+            return self.compared(_COMPARISONS_NAMED[name](), *args)
+        return self.operate(_OPERATORS[name], *args) if name in _OPERATORS else None
+
+    # --- instances of classes
+
+    def construct(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
+        ctx = self.ctx
+        if kind in (itertools.product, itertools.combinations, itertools.permutations):
+            return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
+        if kind in dict_types.KINDS and not keywords and len(positional) <= 1:
+            return dict_types.made(ctx, kind, positional, self.site("dict"))
+        if kind in (collections.deque, collections.defaultdict):
+            positional = [iterating.all_of(ctx, p) for p in positional]
+        if kind is collections.deque:
+            given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
+            return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
+        if kind is collections.defaultdict and positional and not keywords:
+            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
+            if positional[1:]:
+                hashed.update(ctx, table, positional[1])
+            return table
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
+            names: tuple[str, ...] = tuple(kind._fields)
+            found = self._fields(kind, names, defaults, positional, keywords)
+            return Record(kind, names, tuple(found[k] for k in names))
+        self._check_plain(kind, node)
+        if dataclasses.is_dataclass(kind):
+            return self._dataclass(kind, positional, keywords, node)
+        made = ctx.allocate(Record(kind, (), ()), ("fixed",))
+        init = attributes.of_class(ctx, made, "__init__")
+        if isinstance(init, Bound):
+            told = self.inline(init.function, [made, *positional], keywords, node)
+            if told != Static(None):
+                problem = f"a `{kind.__name__}.__init__` that returns {describe(told)}"
+                ctx.fail(refusals.OBJECT, problem, "return nothing from it", node)
+        elif positional or keywords or kind.__module__ == "builtins":
+            ctx.fail(refusals.OBJECT, f"making a `{kind.__name__}`", "pass it as an argument", node)
+        return objects.placed(ctx, made)
+
+    def _check_plain(self, kind: type, node: ast.AST) -> None:
+        """Refuses classes that make, or look up, what their objects are by functions of their own."""
+        frozen = dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        for name in ("__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__"):
+            own = next((c for c in kind.__mro__ if name in vars(c)), object)
+            if own is not object and not (frozen and name in ("__setattr__", "__delattr__")):
+                problem = f"an object of `{kind.__name__}`, which has a `{name}`"
+                self.ctx.fail(refusals.OBJECT, problem, "use plain attributes", node)
+
+    def arranged(
+        self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:  # fmt: skip
+        """``itertools.product`` of ranges, and of what is known one by one with `combinations` and `permutations`."""
+        ctx = self.ctx
+        ranges = [p for p in positional if isinstance(p, Range) and p.start == b.ZERO and p.step == b.ONE]
+        if kind is itertools.product and not keywords and positional and len(ranges) == len(positional):
+            return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+        if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
+            source = ctx.deref(positional[0])
+            if isinstance(source, GrowingList) and source.extent is None:
+                return compose(ctx, "lists", "pairs", [source], {})
+        pools = list(positional) if kind is itertools.product else list(positional[:1])
+        known: list[list[Value]] = []
+        for pool in pools:
+            items = iterating.iteration(ctx, pool)
+            if not isinstance(items, list):
+                start, stop, step, element = items
+                trips = trip_count(start, stop, step)
+                count = b.constant(trips)
+                if count is None:
+                    problem = f"`{kind.__name__}` of a run-time number of things"
+                    ctx.must_be_known(Scalar(trips, True), problem, "make it a constant, or write the loops yourself")
+                items = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
+                items = [
+                    Static(b.constant(i.expr)) if isinstance(i, Scalar) and b.constant(i.expr) is not None else i
+                    for i in items
+                ]  # fmt: skip
+            known.append(items)
+        if kind is itertools.product:
+            times = constant_object(ctx, keywords.get("repeat", Static(1)), "`repeat=`")
+            check_items(math.prod(map(len, known)) ** min(max(0, times), 16) if known else 1)
+            return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
+        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
+        of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
+        if isinstance(of, (int, type(None))):
+            length = len(known[0]) if of is None else of
+            check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
+        return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
+
+    def _fields(
+        self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],
+        keywords: dict[str, Value],
+    ) -> dict[str, Value]:  # fmt: skip
+        ctx, help = self.ctx, f"its arguments are: {', '.join(names)}"
+        if len(positional) > len(names):
+            problem = f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given"
+            ctx.fail(refusals.WRONG_ARGUMENTS, problem, help)
+        found = dict(zip(names, positional, strict=False))
+        for name, value in keywords.items():
+            if name not in names or name in found:
+                ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() got an unexpected argument '{name}'", help)
+            found[name] = value
+        for name in names:
+            if name not in found:
+                default = defaults.get(name)
+                if default is None:
+                    ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() is missing an argument: '{name}'", help)
+                found[name] = default
+        return {k: self.settle(found[k], k) for k in names}
+
+    def _dataclass(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        ctx = self.ctx
+        fields = [f for f in dataclasses.fields(kind) if f.init]
+        defaults: dict[str, Value | None] = {}
+        for f in dataclasses.fields(kind):
+            if f.default is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default)
+            elif f.default_factory is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default_factory())
+        found = self._fields(kind, [f.name for f in fields], defaults, positional, keywords)
+        for f in dataclasses.fields(kind):
+            if not f.init and (default := defaults.get(f.name)) is not None:
+                found[f.name] = self.settle(default, f.name)
+        names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
+        made = ctx.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
+        after = attributes.of_class(ctx, made, "__post_init__")
+        if isinstance(after, Bound):
+            self.inline(after.function, [made], {}, node)
+        return objects.placed(ctx, made)
+
+
+def _expr_of(value: Value) -> Expr:
+    match value:
+        case Scalar(expr):
+            return expr
+        case Array(_, body):
+            return body
+        case _:
+            return b.ZERO
+
+
+def bind_arguments(
+    ctx: Context,
+    function: Function,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    caller: Body,
+) -> dict[str, Value]:
+    """Python's matching of arguments to parameters, defaults included."""
+    args = function.node.args
+    names, places = [a.arg for a in [*args.posonlyargs, *args.args]], len(args.posonlyargs)
+    env: dict[str, Value] = dict(zip(names, positional, strict=False))
+    if args.vararg:
+        env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
+    elif len(positional) > len(names):
+        problem = f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given"
+        _fail_call(ctx, function, problem)
+    only = [a.arg for a in args.kwonlyargs]
+    more = Dict((), ())
+    for name, value in keywords.items():
+        if name not in names[places:] and name not in only and args.kwarg:
+            more = more.put(name, value)
+            continue
+        if name in names[:places]:
+            text = f"{function.name}() got some positional-only arguments passed as keyword arguments: '{name}'"
+            ctx.guard(b.FALSE, "TypeError", text)
+        if name not in names and name not in only:
+            _fail_call(ctx, function, f"{function.name}() got an unexpected keyword argument '{name}'")
+        if name in env:
+            _fail_call(ctx, function, f"{function.name}() got multiple values for argument '{name}'")
+        env[name] = value
+    defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
+    for name in [*names, *only]:
+        if name not in env:
+            found = _default(ctx, function, name, defaults.get(name), caller)
+            if found is None:
+                _fail_call(ctx, function, f"{function.name}() missing a required argument: '{name}'")
+            env[name] = found
+    if args.kwarg:
+        env[args.kwarg.arg] = more
+    return env
+
+
+def _fail_call(ctx: Context, function: Function, problem: str) -> NoReturn:
+    ctx.fail(refusals.WRONG_ARGUMENTS, problem, f"its parameters are ({ast.unparse(function.node.args)})")
+
+
+def _default(ctx: Context, function: Function, name: str, node: ast.expr | None, caller: Body) -> Value | None:
+    """The default of a parameter: as it was when the function was made, not as its text says now."""
+    if function.defaults is not None:
+        return dict(function.defaults).get(name)
+    if function.scope.is_live or node is None:
+        return function.scope.default(name)
+    if not function.closure and (made := function.scope.default_of(node)) is not None:
+        return made
+    return type(caller)(ctx, function.scope, function.node, dict(function.closure), True).expr(node)
+
+
+def _leaves_the_user(caller: Scope, called: Scope) -> bool:
+    """Whether a function of a library's, whose lines tell a user nothing, is called by one of the user's."""
+    one, other = (getattr(getattr(s, "owner", None), "__module__", None) or "" for s in (caller, called))
+    return is_known_library(other) and not is_known_library(one)

@@ -1,0 +1,294 @@
+"""Conditions: `and`, `or`, conditional expressions, and what a test says about names that may be None."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from transkern import refusals
+from transkern.frontend.anew import Terminated
+from transkern.frontend.loops.trips import condition_of, zero
+from transkern.frontend.numpy.elementwise import describe, difference, is_number, scalar_expr, truth
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.translate.comparing import Comparisons
+from transkern.frontend.values import doubts
+from transkern.frontend.values.types_of_scalars import scalar_kind
+from transkern.frontend.values.values import (
+    CHOSEN,
+    Array,
+    Dict,
+    Maybe,
+    OrNone,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+    children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read
+
+_T = TypeVar("_T")
+
+
+class Conditions(Comparisons):
+    """The translation of what is evaluated on one path only."""
+
+    def told(self, test: ast.expr | None, holds: bool) -> dict[str, Value]:
+        """What the outcome of a test says about names that may be None."""
+        match test:
+            case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as op], [ast.Constant(None)]):
+                value = self.env.get(name)
+                if isinstance(value, OrNone):
+                    return {name: Static(None) if isinstance(op, ast.Is) is holds else value.value}
+            case ast.Name(name) if holds and isinstance(value := self.env.get(name), OrNone):
+                return {name: value.value}
+            case ast.UnaryOp(ast.Not(), inner):
+                return self.told(inner, not holds)
+            case ast.BoolOp(op, values) if isinstance(op, ast.And) is holds:
+                return {k: v for part in values for k, v in self.told(part, holds).items()}
+            case _:
+                pass
+        return {}
+
+    @contextmanager
+    def knowing_none(self, test: ast.expr, holds: bool) -> Iterator[None]:
+        """Inside an expression, what the outcome of a test says about names that may be None."""
+        known = self.told(test, holds)
+        before = {k: self.env[k] for k in known}
+        self.env.update(known)
+        try:
+            yield
+        finally:
+            self.env.update({k: before[k] for k, v in known.items() if self.env.get(k) is v})
+
+    def test(self, node: ast.expr) -> Value:
+        """``bool(node)``, as conditions need it."""
+        if isinstance(node, ast.BoolOp):
+            return truth(self.ctx, self.boolean(isinstance(node.op, ast.And), node.values))
+        return truth(self.ctx, self.expr(node))
+
+    def chosen(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
+        """``a and b``, ``a or b`` as values: one of the operands."""
+        ctx = self.ctx
+        one = self.expr(values[0])
+        if len(values) == 1:
+            return one
+        decided = truth(ctx, one)
+        if isinstance(decided, Static):
+            return one if bool(decided.value) is not is_and else self.chosen(is_and, values[1:])
+        assert isinstance(decided, Scalar)
+        one = self.settle(one, CHOSEN)
+        condition = condition_of(truth(ctx, one))
+        before, other = self._held(), list[n.Stmt]()
+        with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
+            try:
+                two = self.chosen(is_and, values[1:])
+                self._meet(self._held(), before, out, other)
+            except Terminated:
+                two = one
+                self._take(before)
+        if isinstance(one, Scalar) and (isinstance(two, Scalar) or is_number(two)) and not out:
+            kinds = {*doubts.kinds_of(one), *doubts.kinds_of(two)}
+            if len(kinds) == 1 and one.dtype == "bool":
+                joined = (b.both if is_and else b.either)(condition, scalar_expr(ctx, two))
+                return Scalar(joined, one.python)
+        return self.either(condition if is_and else b.logical_not(condition), two, one, out, other)
+
+    # --- expressions that are evaluated on one path only: what they leave in objects, and under names (``:=``)
+
+    def _held(self) -> tuple[dict[int, Value], dict[str, Value]]:
+        return dict(self.ctx.heap), dict(self.env)
+
+    def _take(self, held: tuple[dict[int, Value], dict[str, Value]]) -> None:
+        self.ctx.heap = dict(held[0])
+        self.env.clear()
+        self.env.update(held[1])
+
+    def _meet(
+        self, one: tuple[dict[int, Value], dict[str, Value]], two: tuple[dict[int, Value], dict[str, Value]],
+        out1: list[n.Stmt], out2: list[n.Stmt],
+    ) -> None:  # fmt: skip
+        """What is left where two paths meet, with what it takes at the ends of them."""
+        self._take(one)
+        if any(one[0].get(token) is not contents for token, contents in two[0].items()):
+            self.joining = (one[1], two[1], None)
+            self.merge_heaps(one[0], two[0], out1, out2)
+        if one[1].keys() != two[1].keys() or any(one[1][name] is not value for name, value in two[1].items()):
+            self.merge(one[1], two[1], out1, out2, None)
+
+    def boolean(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
+        """``and``/``or``: the value where it decides at specialisation, else a condition."""
+        ctx = self.ctx
+        conditions: list[Expr] = []
+        last: Value = Static(is_and)
+        for position, node in enumerate(values):
+            ends = False
+            left = ast.BoolOp(ast.And() if is_and else ast.Or(), list(values[:position]))
+            before, other = self._held(), list[n.Stmt]()
+            with ctx.block() as extra, self.knowing_none(left, is_and):
+                try:
+                    value = self.test(node)
+                except Terminated:  # it raises, where it is evaluated
+                    if not conditions:
+                        ends = True
+                    value = Static(not is_and)
+            if ends:
+                ctx.out.extend(extra)
+                raise Terminated
+            if conditions:
+                self._meet(self._held(), before, extra, other)
+                value = self._set_before(value, extra)
+            if conditions and any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
+                conditions = [self._decided_first(is_and, conditions, extra, other, value)]
+                continue
+            if extra and conditions:
+                # what the operand needs runs only where the left side does not decide
+                ctx.emit(self._short_circuit(is_and, conditions, extra, other))
+            else:
+                ctx.out.extend(extra)
+            last = value
+            if isinstance(value, Static):
+                if value.value is not is_and:
+                    if not conditions:
+                        return value
+                    conditions.append(b.TRUE if value.value else b.FALSE)
+                    break
+                continue
+            conditions.append(condition_of(value))
+        if not conditions:
+            return last
+        joined = conditions[0]
+        for c in conditions[1:]:
+            joined = b.both(joined, c) if is_and else b.either(joined, c)
+        return Static(joined == b.TRUE) if isinstance(joined, Const) else Scalar(joined, True)
+
+    def _set_before(self, value: Value, extra: list[n.Stmt]) -> Value:
+        """The value of an operand under a name that `_short_circuit` sets before the branch.
+
+        A variable that statements inside `extra` set has no value where they do not run, and targets may read it there:
+        CUDA's host hands it to the kernel whose condition it is.
+        """
+        inside = set[str]().union(*(scalars_set(s) for s in extra if not isinstance(s, n.Let)))
+        if isinstance(value, Scalar) and variables_read(value.expr) & inside:
+            with self.ctx.block() as more:
+                value = Scalar(self.ctx.let(value.expr, "decided"), True)
+            extra += more
+        return value
+
+    def _short_circuit(
+        self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt]
+    ) -> n.Stmt:
+        before = conditions[0]
+        for c in conditions[1:]:
+            before = b.both(before, c) if is_and else b.either(before, c)
+        needed = before if is_and else b.logical_not(before)
+        for position, s in enumerate(extra):
+            if isinstance(s, n.Let):  # used behind the branch: a variable that is set in it
+                self.ctx.variables[s.name] = s.value.dtype
+                self.ctx.emit(n.Assign(s.name, zero(s.value.dtype)))
+                extra[position] = n.Assign(s.name, s.value, span=s.span)
+        return n.If(needed, tuple(extra), tuple(other))
+
+    def _decided_first(
+        self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt], value: Value
+    ) -> Expr:
+        """``a and b`` where b computes arrays: a flag, which b changes where a does not decide."""
+        ctx = self.ctx
+        before = conditions[0]
+        for c in conditions[1:]:
+            before = b.both(before, c) if is_and else b.either(before, c)
+        flag = ctx.variable("decided", "bool")
+        ctx.emit(n.Assign(flag.name, before))
+        last = n.Assign(flag.name, condition_of(value), span=ctx.span)
+        branches = (*extra, last), tuple(other)
+        ctx.emit(n.If(flag, *branches) if is_and else n.If(b.logical_not(flag), *branches))
+        return flag
+
+    def conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        ctx = self.ctx
+        condition = self.test(test)
+        if isinstance(condition, Static):
+            return self.expr(body if condition.value else orelse)
+        assert isinstance(condition, Scalar)
+        holds = ctx.let(condition.expr, "condition") if buffers_read(condition.expr) else condition.expr
+        sides: list[tuple[Value | None, list[n.Stmt]]] = []
+        before, left_by = self._held(), []
+        for node, known in ((body, holds), (orelse, b.logical_not(holds))):
+            self._take(before)
+            with ctx.block() as out, ctx.knowing(known), self.knowing_none(test, node is body):
+                try:
+                    sides.append((self.expr(node), out))
+                except Terminated:  # this side raises
+                    sides.append((None, out))
+            left_by.append(self._held())
+        (one, out1), (two, out2) = sides
+        if one is not None and two is not None:
+            self._meet(left_by[0], left_by[1], out1, out2)
+            return self.either(holds, one, two, out1, out2, body)
+        if one is None and two is None:
+            ctx.emit(n.If(holds, tuple(out1), tuple(out2)))
+            raise Terminated
+        self._take(left_by[one is None])
+        raised, when, kept = (out1, holds, out2) if one is None else (out2, b.logical_not(holds), out1)
+        ctx.emit(n.If(when, tuple(raised)))
+        ctx.out.extend(kept)
+        left = two if one is None else one
+        assert left is not None
+        return left
+
+    def either(
+        self, condition: Expr, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt],
+        node: ast.AST | None = None,
+    ) -> Value:  # fmt: skip
+        """`one` after `out1` where the condition holds, else `two` after `out2`."""
+        ctx = self.ctx
+        if one == two and not out1 and not out2:
+            return one
+        one, two = self.number_in(one, out1), self.number_in(two, out2)
+        kind = scalar_kind(one, two)
+        if kind is not None and not out1 and not out2:
+            chosen = b.where(condition, *(b.cast(scalar_expr(ctx, v), kind[0]) for v in (one, two)))
+            if isinstance(one, Array) and isinstance(two, Array):
+                return Array((), chosen)
+            doubt = doubts.of_both(one, two, condition, doubts.chosen(condition, one, two))
+            return doubts.shown(Scalar(chosen, kind[1], doubt=doubt))
+        one, two = self.settled_in(one, out1), self.settled_in(two, out2)
+        self.decides = condition
+        self.joining = (self.env, self.env, self.ctx.live_here)
+        joined = self.join(CHOSEN, one, two, out1, out2)
+        ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
+        if isinstance(joined, (Unbound, Maybe)):
+            if node is not None:
+                ctx.span = span_of(node, self.scope.file)
+            what = "the value of this `and` (`or`)" if node is None else "this conditional"
+            sides = ctx.deref(one), ctx.deref(two)
+            differs, help = difference(*sides, "side")
+            problem = f"{what} is {differs}"
+            if isinstance(joined, Unbound) and children(sides[0]) and describe(sides[0]) == describe(sides[1]):
+                problem = f"{what}: {joined.why.replace('`chosen` is', 'something in it is')}"
+            ctx.must_be_known(Scalar(condition), problem, help, refusals.TYPE_DIFFERS)
+        return joined
+
+    def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
+        """Containers as objects, at the end of `out`."""
+        if not isinstance(value, (Seq, Dict, Record)):
+            return value
+        return self.at_end(out, lambda: self.settle(value, CHOSEN))
+
+    def number_in(self, value: Value, out: list[n.Stmt]) -> Value:
+        """A number, at the end of `out`, that joins another."""
+        return self.at_end(out, lambda: doubts.settled(self.ctx, value))
+
+    def at_end(self, out: list[n.Stmt], compute: Callable[[], _T]) -> _T:
+        """What is computed, at the end of `out`."""
+        with self.ctx.block(out) as more:
+            made = compute()
+        out.extend(more)
+        return made

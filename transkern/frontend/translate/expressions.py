@@ -1,0 +1,518 @@
+"""Expressions: operators, names, displays, subscripts, attributes, comprehensions.
+
+`Expressions` is the lower half of `translate.Translator`, which adds statements and control flow.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from transkern import refusals
+from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.bodies import At
+from transkern.frontend.containers import empties, hashed
+from transkern.frontend.numpy import grids
+from transkern.frontend.numpy.elementwise import apply, describe, opened, present
+from transkern.frontend.python.texts import as_text, quoted, together
+from transkern.frontend.refused import LEFT_OUT
+from transkern.frontend.sources.constants import not_told
+from transkern.frontend.sources.measures import MOST_KEYS, NotComputed, check_items
+from transkern.frontend.sources.observed import passing
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.syntax import iterators
+from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.parts import part_alone
+from transkern.frontend.syntax.syntax import local_names
+from transkern.frontend.translate import attributes, special_methods
+from transkern.frontend.translate.arguments import TABLE
+from transkern.frontend.translate.calling import Calls
+from transkern.frontend.translate.indexing import Item, SliceValue, key_object, subscript
+from transkern.frontend.translate.managers import space_of
+from transkern.frontend.translate.waiting import waiting
+from transkern.frontend.values import python_types
+from transkern.frontend.values.set_order import ORDERLESS, is_orderless
+from transkern.frontend.values.values import (
+    ITEM,
+    Dict,
+    Function,
+    GrowingList,
+    Hashed,
+    Instance,
+    Known,
+    Maybe,
+    Method,
+    Object,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Unbound,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.traverse import buffers_read, variables_read
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder", ast.Pow: "power", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or",
+    ast.BitXor: "bitwise_xor", ast.LShift: "left_shift", ast.RShift: "right_shift",
+}  # fmt: skip
+_COMPUTED = "pass it as an argument, or compute less of it at once"
+_INSTEAD: dict[type[ast.expr], str] = {
+    ast.Yield: "append to a list, and return it",
+    ast.YieldFrom: "extend a list, and return it",
+    ast.Await: "await it outside the compiled function, and pass what comes of it as an argument",
+}
+_CALLS = 8  # in each other, from which on they are why Python's stack has ended
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
+UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
+
+
+_OF_PYTHON = (Seq, GrowingList, Dict, Hashed, Range, Record, Text, Instance)
+"""What has subscripts that are Python's; of what is known, texts have."""
+
+
+class Expressions(Calls):
+    """The translation of one function body's expressions, over its names `env`."""
+
+    # --- expressions
+
+    def expr(self, node: ast.expr) -> Value:
+        value = self.meant(node)
+        if isinstance(value, Known) and isinstance(node, (ast.Name, ast.Attribute)):
+            self._check_told(value, node)
+        return value
+
+    def _check_told(self, value: Known, node: ast.expr) -> None:
+        """A name of a library is no value where the library is not imported: it may stand for a number."""
+        if not self.scope.is_live and not self.ctx.pinned and (told := not_told(value.path)) is not None:
+            self.ctx.fail(refusals.UNKNOWN_NAME, *told, node)
+
+    def meant(self, node: ast.expr) -> Value:
+        """What an expression stands for where it is called, or an attribute of it is taken: also a function of a
+        library that is not imported."""
+        ctx = self.ctx
+        span = ctx.span
+        ctx.step()
+        try:
+            return self._expr(node)
+        except NotComputed as error:
+            problem = f"{error}, of what is known while the function is translated"
+            ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, _COMPUTED, node)
+        except RecursionError:
+            ctx.too_deep = ctx.too_deep or (span_of(node, self.scope.file), len(ctx.called) > _CALLS)
+            raise
+        finally:
+            ctx.span = span
+
+    def _expr(self, node: ast.expr) -> Value:
+        ctx = self.ctx
+        match node:
+            case ast.Constant(value=constant):
+                return Static(constant)
+            case ast.Name(id=name):
+                return self.name(name, node)
+            case ast.BinOp(left=left, op=op, right=right):
+                x, y = self.in_order((left, right))
+                with At(ctx, node, self.scope.file):
+                    return self.operate(BINARY.get(type(op), "matmul"), x, y)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                value = self.test(operand)
+                if isinstance(value, Static):
+                    return Static(not value.value)
+                assert isinstance(value, Scalar)
+                return Scalar(b.logical_not(value.expr), True)
+            case ast.UnaryOp(op=op, operand=operand):
+                inner = self.expr(operand)
+                with At(ctx, node, self.scope.file):
+                    made = special_methods.unary(ctx, _UNARY[type(op)], inner)
+                    if made is not None:
+                        return made
+                    sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
+                    inner = present(ctx, inner, "TypeError", f"bad operand type for unary {sign}: 'NoneType'")
+                    sign = _UNARY[type(op)]
+                    python_types.check(ctx, python_types.UNARY[sign], inner)
+                    return empties.operation(ctx, sign, [inner], lambda of: apply(ctx, sign, of, operator_call=True))
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                return self.comparison(node, left, ops, comparators)
+            case ast.BoolOp(op=op, values=values):
+                return self.chosen(isinstance(op, ast.And), values)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.conditional(test, body, orelse)
+            case ast.Tuple(elts=elts):
+                return Seq(self._display(elts), "tuple")
+            case ast.List(elts=elts):
+                return Seq(self._display(elts), "list")
+            case ast.Set(elts=elts):
+                elements = Seq(self._display(elts), "list")
+                with At(ctx, node, self.scope.file):
+                    return TABLE["builtins.set"](ctx, [elements], {})
+            case ast.Dict(keys=keys, values=values):
+                return self._dict(keys, values)
+            case ast.Slice():
+                return self.item(node)
+            case ast.Subscript(value=value, slice=index):
+                base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
+                called = ctx.last_call if self._is_numpys(value) else None
+                with waiting(ctx) as those:
+                    those.put(base)
+                    items = self.items(index, base)
+                    base = those.values[0]
+                with At(ctx, node, self.scope.file):
+                    if isinstance(base, Object) and len(items) == 1 and isinstance(items[0], Scalar):
+                        self._of_own_lengths(base)
+                    if isinstance(base, Known) and base.path in grids.MAKERS:
+                        return grids.made_by_subscript(ctx, base.path, items)
+                    if isinstance(base, Object):
+                        return self._at_key(base, items)
+                    part = None if called is None else part_alone(ctx, base, items, called)
+                    return subscript(ctx, base, items) if part is None else part
+            case ast.Attribute(value=value, attr=attr):
+                owner = self.meant(value)
+                with At(ctx, node, self.scope.file):
+                    missing = f"'NoneType' object has no attribute '{attr}'"
+                    owner = present(ctx, owner, "AttributeError", missing)
+                    return attributes.attribute(ctx, owner, attr)
+            case ast.Call():
+                return self.call(node)
+            case ast.ListComp(elt=elt, generators=generators):
+                return self.comprehension(node, elt, generators)
+            case ast.GeneratorExp(elt=elt, generators=generators):
+                make = functools.partial(self.comprehension, node, elt, generators)
+                return iterators.made_now(ctx, types.GeneratorType, make, iterators.names_late(node, self.env))
+            case ast.DictComp(key=key, value=value, generators=generators):
+                at = ast.Name("key made", ast.Load()) if _has_effects(key) and _has_effects(value) else key
+                put: ast.stmt = ast.Assign([ast.Subscript(ast.Name("items made", ast.Load()), at, ast.Store())], value)
+                if at is not key:  # which is evaluated first
+                    held = ast.Assign([ast.Name("key made", ast.Store())], key)
+                    put = ast.If(ast.Constant(True), [held, put], [])
+                return self.comprehended(node, Dict((), ()), put, generators)
+            case ast.SetComp(elt=elt, generators=generators):
+                add = ast.Attribute(ast.Name("items made", ast.Load()), "add", ast.Load())
+                return self.comprehended(node, Seq((), "set"), ast.Expr(ast.Call(add, [elt], [])), generators)
+            case ast.Lambda():
+                return Function("<lambda>", node, self.scope, self.env, self.defaults(node.args))
+            case ast.JoinedStr(values=parts):
+                return together([self._text_part(p) for p in parts])
+            case ast.NamedExpr(target=target, value=value):
+                result = self.expr(value)
+                self.assign(target, result)
+                return self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            case _:
+                problem = f"`{ast.unparse(node)[:40]}`: this kind of expression is not compiled"
+                help = _INSTEAD.get(type(node), "keep it outside the compiled function")
+                ctx.fail(refusals.EXPRESSION, problem, help, node)
+
+    def in_order(self, nodes: Iterable[ast.expr]) -> list[Value]:
+        """The values of expressions that are evaluated one after the other."""
+        with waiting(self.ctx) as those:
+            for node in nodes:
+                those.put(self.expr(node))
+        return those.values
+
+    def _display(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
+        check_items(len(elts))
+        with waiting(self.ctx) as those:
+            for e in elts:
+                if isinstance(e, ast.Starred):
+                    for item in self.elements(self.expr(e.value), None, e):
+                        those.put(item)
+                    continue
+                item = self.expr(e)
+                with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
+                    those.put(self._placed(item, "listed" if isinstance(e, ast.ListComp) else ITEM))
+        return tuple(those.values)
+
+    def _placed(self, value: Value, name: str = ITEM) -> Value:
+        """`value` as an item of a display: a list in a list is an object of its own. A comprehension has another `name`
+        than the lists in it, which are made at the same place."""
+        return self.settle(value, name) if isinstance(value, (Seq, Dict, Record)) else value
+
+    def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
+        ctx, site = self.ctx, self.site("display")
+        made = Dict((), ())
+        if len(keys) > MOST_KEYS:
+            problem = f"a dict of more than {MOST_KEYS} keys"
+            ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "pass it as an argument, or use an array")
+        if site in ctx.growing:
+            return self._hashed(keys, values, site)
+        known: list[Any] = []
+        with waiting(ctx) as those:
+            for key, value in zip(keys, values, strict=True):
+                if key is not None:
+                    known.append(self._key_of_display(key, site, None in keys))
+                inner = self.expr(value)
+                if key is None:
+                    other = ctx.deref(inner)
+                    if not isinstance(other, Dict):
+                        help = "copy it, and store the others into the copy: made = dict(d), made[key] = value"
+                        ctx.fail(refusals.RUN_TIME_KEYS, f"`**` of {describe(other)}", help, value)
+                    for k, v in zip(other.keys, other.items, strict=True):
+                        known.append(k)
+                        those.put(v)
+                else:
+                    those.put(self._placed(inner))
+        for k, v in zip(known, those.values, strict=True):
+            made = made.put(k, v)
+        return made
+
+    def _key_of_display(self, key: ast.expr, site: Site, unpacks: bool) -> Any:
+        """A key of a dict that is written out; where only the run knows it, the translation begins anew, with such."""
+        given = self.expr(key)
+        try:
+            return key_object(self.ctx, given, "put the items into an empty dict: d[key] = value")
+        except NotKnown as error:
+            if hashed.is_run_time_key(self.ctx, given) and not unpacks:
+                error.grown = site
+            raise
+
+    def _hashed(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], site: Site) -> Value:
+        """A dict that is written out, of whose keys only the run knows some."""
+        made = hashed.new(self.ctx, "dict", "dict", site)
+        with waiting(self.ctx) as those:
+            for key, value in zip(keys, values, strict=True):
+                assert key is not None
+                those.put(self.expr(key))
+                those.put(self.expr(value))
+        for k, v in zip(those.values[::2], those.values[1::2], strict=True):
+            hashed.store(self.ctx, made, k, self.kept(v, ITEM))
+        return made
+
+    def _text_part(self, part: ast.expr) -> Text:
+        if isinstance(part, ast.Constant):
+            return Text(quoted(str(part.value)), ())
+        assert isinstance(part, ast.FormattedValue)
+        value = self.expr(part.value)
+        spec: Value = Static("") if part.format_spec is None else self.expr(part.format_spec)
+        if not isinstance(spec, Static):
+            problem = "a format that is known at run time only"
+            self.ctx.fail(refusals.TEXT, problem, "write its numbers out: f'{x:.3f}'", part)
+        conversion = chr(part.conversion) if part.conversion > 0 else ""
+        return as_text(self.ctx, value, spec.value, conversion)
+
+    def name(self, name: str, node: ast.AST) -> Value:
+        value = self.env.get(name)
+        if value is None and name not in local_names(self.node):
+            with passing():
+                value = self.ctx.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
+            value = None if value is None else opened(self.ctx, value)
+        missing = f"cannot access local variable '{name}' where it is not associated with a value"
+        if value is None:
+            if " " in name or name in local_names(self.node):
+                self.ctx.guard(b.FALSE, "UnboundLocalError", missing)
+            if (refusal := self.scope.refusal(name)) is not None:
+                raise refusal
+            if hasattr(builtins, name):
+                problem = f"`{name}` in a compiled function"
+                self.ctx.fail(refusals.UNKNOWN_FUNCTION, problem, "keep it outside the compiled function", node)
+            help = "bind or import it; only constants, functions and modules can be captured"
+            self.ctx.fail(refusals.UNKNOWN_NAME, f"`{name}` is not known here", help, node)
+        if isinstance(value, Maybe):
+            if " " in name:
+                return value.value
+            if value.bound is None:
+                assert value.told is not None
+                value.told()
+            else:
+                if self.inlined and name not in local_names(self.node):
+                    missing = missing.replace("local", "free") + " in enclosing scope"
+                    self.ctx.guard(value.bound, "NameError", missing)
+                else:
+                    self.ctx.guard(value.bound, "UnboundLocalError", missing)
+                self.env[name] = value.value
+            return value.value
+        if isinstance(value, Unbound) and self.ctx.left_out and (" " in name or (self.node, name) in self.ctx.unknown):
+            raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
+        if isinstance(value, Unbound) and value.decides is not None:
+            self.ctx.span = span_of(node, self.scope.file)
+            self.ctx.must_be_known(Scalar(value.decides), value.why, value.help, refusals.TYPE_DIFFERS)
+        if isinstance(value, Unbound):
+            self.ctx.fail(value.kind, value.why, value.help, node)
+        return value
+
+    def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:
+        """What the parameters of a function that is made here have as their defaults from now on."""
+        given = [*args.posonlyargs, *args.args]
+        pairs = [*zip(given[len(given) - len(args.defaults) :], args.defaults, strict=True)]
+        pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+        return tuple((a.arg, self.settle(self.expr(d), a.arg)) for a, d in pairs)
+
+    def _is_numpys(self, node: ast.expr) -> bool:
+        """Whether it is a call of a function of NumPy's for an array of its own."""
+        if not isinstance(node, ast.Call) or any(k.arg in ("out", None) for k in node.keywords):
+            return False
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.env:
+            return False
+        function = self.meant(node.func)
+        return isinstance(function, Known) and function.path.startswith("numpy.")
+
+    def items(self, node: ast.expr, base: Value) -> list[Item]:
+        """What stands in the subscript of `base`. A tuple is as many subscripts to NumPy, and one to Python."""
+        items, whole = self._items(node)
+        of = self.ctx.deref(base)
+        is_pythons = isinstance(of, _OF_PYTHON) or (isinstance(of, Static) and isinstance(of.value, (str, tuple, list)))
+        if is_pythons and whole is not None and (len(items) == 1 or isinstance(whole, Record)):
+            return [whole]
+        return items
+
+    def _items(self, node: ast.expr) -> tuple[list[Item], Value | None]:
+        """What stands in a subscript; with the tuple, if it is one."""
+        if isinstance(node, ast.Tuple):
+            items: list[Item] = []
+            with waiting(self.ctx) as those:
+                for e in node.elts:
+                    if isinstance(e, ast.Starred):
+                        for item in self.elements(self.expr(e.value), None, e):
+                            those.put(_as_subscript(item))
+                    else:
+                        those.put(self.item(e))
+                items = those.values
+            return items, Seq(tuple(items))
+        item = self.item(node)
+        if isinstance(item, Record) and item.is_tuple:
+            return list(item.items), item
+        if isinstance(item, Seq) and item.kind == "tuple":
+            return list(item.items), item
+        if isinstance(item, Static) and isinstance(item.value, tuple):
+            return [Static(v) for v in item.value], item
+        return [item], None
+
+    def item(self, node: ast.expr) -> Item:
+        if isinstance(node, ast.Slice):
+            parts = [None if p is None else self.expr(p) for p in (node.lower, node.upper, node.step)]
+            parts = [None if isinstance(p, Static) and p.value is None else p for p in parts]
+            return SliceValue(*parts)
+        return _as_subscript(self.expr(node))
+
+    def comprehension(self, node: ast.expr, elt: ast.expr, generators: Sequence[ast.comprehension]) -> Value:
+        """The list of a comprehension (a generator's elements are all made at once where it matters to nobody)."""
+        ctx = self.ctx
+        add = ast.Attribute(ast.Name("items made", ast.Load()), "append", ast.Load())
+        value = ctx.deref(self.comprehended(node, Seq((), "list"), ast.Expr(ast.Call(add, [elt], [])), generators))
+        trips = self.last_trips
+        if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
+            if variables_read(trips) <= ctx.entry and not buffers_read(trips):
+                value.extent = trips
+        return value
+
+    def source_of(self, generators: Sequence[ast.comprehension]) -> ast.expr:
+        """What a comprehension takes its first items from: in there, its names are the function's around it."""
+        own = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        first = generators[0].iter
+        if not own & {x.id for x in ast.walk(first) if isinstance(x, ast.Name)}:
+            return first
+        self.env["source of items"] = self.expr(first)
+        return ast.copy_location(ast.Name("source of items", ast.Load()), first)
+
+    def comprehended(
+        self, node: ast.expr, contents: Value, store: ast.stmt, generators: Sequence[ast.comprehension]
+    ) -> Value:
+        """What a loop over names of its own has put into `contents` with `store`."""
+        ctx = self.ctx
+        name, first = "items made", self.source_of(generators)
+        for k, generator in reversed(list(enumerate(generators))):
+            for test in reversed(generator.ifs):
+                store = ast.If(test, [store], [])
+            store = ast.For(generator.target, generator.iter if k else first, [store], [])
+            setattr(store, UNROLLED, True)
+            if isinstance(node, ast.SetComp) and len(generators) == 1:
+                setattr(store, ORDERLESS, is_orderless("set", node.elt, generator.ifs))
+        with self.inner_names(generators, node, store):
+            with At(ctx, node, self.scope.file):
+                self.env[name] = self.allocate(contents, "items")
+            self.statement(store)
+            return self.env[name]
+
+    def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call) -> Value:
+        """``map(function, *iterables)`` and ``filter(function, iterable)``: comprehensions."""
+        names = [f"mapped {k}" for k in range(len(iterables))]
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+        target = targets[0] if len(names) == 1 else ast.Tuple(targets, ast.Store())
+        source = iterables[0] if len(names) == 1 else Method(Seq(tuple(iterables)), "zip")
+        call: ast.expr = ast.Call(ast.Name("mapped by", ast.Load()), [ast.Name(name, ast.Load()) for name in names], [])
+        item: ast.expr = call if is_map else ast.Name(names[0], ast.Load())
+        if not is_map and function == Static(None):
+            call = item
+        names = ["mapped by", "mapped from"]
+        outer = {k: self.env[k] for k in names if k in self.env}
+        self.env["mapped by"], self.env["mapped from"] = function, source
+        generator = ast.comprehension(target, ast.Name("mapped from", ast.Load()), [] if is_map else [call], 0)
+        made = ast.fix_missing_locations(ast.copy_location(ast.ListComp(item, [generator]), node))
+        try:
+            return self.comprehension(made, item, [generator])
+        finally:
+            for k in names:
+                self.env.pop(k, None)
+            self.env.update(outer)
+
+    @contextmanager
+    def inner_names(
+        self, generators: Sequence[ast.comprehension], node: ast.AST, *made: ast.stmt
+    ) -> Iterator[None]:
+        """Inside, a comprehension's own names hide the function's; `made` are its statements, placed at `node`."""
+        for statement in made:
+            placed(statement, node)
+        names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)} | {"items made"}
+        saved = {k: self.env[k] for k in names if k in self.env}
+        for k in names:
+            self.env.pop(k, None)
+        try:
+            yield
+        finally:
+            for k in names:
+                self.env.pop(k, None)
+            self.env.update(saved)
+
+    def _at_key(self, owner: Object, items: Sequence[Item]) -> Value:
+        """``d[key]``; where that needs a key that is known, `d` becomes a dict whose keys need not be."""
+        try:
+            return subscript(self.ctx, owner, items)
+        except NotKnown:
+            key = items[0] if len(items) == 1 else Seq(tuple(items))
+            if isinstance(self.ctx.deref(owner), Dict) and hashed.is_run_time_key(self.ctx, key):
+                self.ctx.must_grow(owner.token, "a dict's key that is known at run time only")
+            raise
+
+    def _of_own_lengths(self, owner: Object) -> None:
+        """``lists[k]`` of lists that differ in length, where `k` is known at run time: they are to be rows."""
+        ctx, contents = self.ctx, self.ctx.deref(owner)
+        lists = [ctx.deref(i) for i in contents.items] if isinstance(contents, Seq) else []
+        if not lists or not all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+            return
+        lengths = {len(i.items) if isinstance(i, Seq) else -1 for i in lists}
+        if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
+            ctx.ragged.add(ctx.sites[owner.token])
+            ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
+
+
+def _has_effects(node: ast.expr) -> bool:
+    """Whether an expression may do more than to have a value."""
+    return any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(node))
+
+
+def _as_subscript(value: Value) -> Item:
+    """A value as it stands in a subscript."""
+    if isinstance(value, Static) and isinstance(value.value, slice):
+        s = value.value
+        return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
+    if isinstance(value, Static) and isinstance(value.value, tuple):  # np.s_[1:, ::2]
+        value = Seq(tuple(Static(v) for v in value.value))
+    if isinstance(value, Seq) and value.kind == "tuple" and any(map(_is_slice, value.items)):
+        return replace(value, items=tuple(_as_subscript(v) for v in value.items))
+    return value
+
+
+def _is_slice(value: Value) -> bool:
+    return isinstance(value, Static) and isinstance(value.value, slice)

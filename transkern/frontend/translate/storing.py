@@ -1,0 +1,516 @@
+"""Stores into arrays: ``x[…] = v``, ``x += v``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from transkern import refusals
+from transkern.frontend.anew import Terminated
+from transkern.frontend.containers import empties
+from transkern.frontend.containers.nested import check_depth, into_element, list_into_element
+from transkern.frontend.context import Context
+from transkern.frontend.numpy import outputs
+from transkern.frontend.numpy.elementwise import (
+    as_array,
+    check_even,
+    check_range,
+    convert,
+    exact_expr,
+    is_number,
+    is_python_number,
+    list_array,
+    part,
+    scalar_expr,
+    warn_discarded,
+)
+from transkern.frontend.python.whole import becomes, in_64_bits, whole_number
+from transkern.frontend.translate.indexing import Item, check_count, first_place, names_elements, outside_text, place
+from transkern.frontend.translate.positions import check_subscripts
+from transkern.frontend.values import large
+from transkern.frontend.values.asking import asked, raised
+from transkern.frontend.values.broadcasting import broadcast_to
+from transkern.frontend.values.reach import shows
+from transkern.frontend.values.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Split,
+    Static,
+    Value,
+    lies,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.build import affine
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load
+from transkern.ir.traverse import buffers_read, variables_read
+
+
+def is_repeated(base: Array) -> bool:
+    """Whether elements show one place in memory, as those of `broadcast_to` and of windows do."""
+    if not isinstance(base.body, Load):
+        return False
+    long = {a.var for a in base.axes if b.constant(a.extent) != 1}
+    together = [{t for t, factor in affine(i)[0].items() if factor == 1} & long for i in base.body.index]
+    return any(len(axes) > 1 for axes in together) or any(a.name not in variables_read(base.body) for a in long)
+
+
+def changed_in_place(ctx: Context, value: Array) -> Array:
+    """An array that a function changes. One that does not lie in memory gets a place there: nobody will see the change,
+    unless a name stands for it, or for what it is a part of."""
+    if lies(value):
+        return value
+    read = _read(value)
+    named = ((k, v) for frame in ctx.frames for k, v in frame.items())
+    others = [k for k, v in named if shows(ctx.heap, v, lambda a: not lies(a) and _read(a) == read)]
+    if others:
+        problem = f"a change in place of an array that `{others[0]}` may show"
+        ctx.fail(refusals.TARGET, problem, f"copy it first: {others[0]} = {others[0]}.copy()")
+    return replace(ctx.define(value, "copy"), readonly=value.readonly)
+
+
+def _read(value: Array) -> frozenset[str]:
+    return buffers_read(value.body) | (frozenset() if value.mask is None else buffers_read(value.mask))
+
+
+@contextmanager
+def where_some(ctx: Context, count: Expr) -> Iterator[None]:
+    """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
+    raises = True
+    with ctx.block() as out, suppress(Terminated):
+        yield
+        raises = False
+    if b.constant(count) is None:
+        ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))
+    elif b.constant(count):
+        ctx.out.extend(out)
+        if raises:
+            raise Terminated
+
+
+def as_result(value: Value) -> Value:
+    """The result of an operation on its way into an array: a number of NumPy's is cast as arrays are."""
+    of_numpy = isinstance(value, Scalar) and not value.python and value.doubt is None
+    return Array((), value.expr) if of_numpy else value  # type: ignore[union-attr]
+
+
+def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
+    """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
+    empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
+    value = ctx.deref(value)
+    if is_repeated(base):
+        if any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
+            problem = "a store into an array without elements, which NumPy may make read-only"
+            ctx.fail(refusals.SHARED_MEMORY, problem, "test its size first")
+        if not base.readonly:  # of `broadcast_arrays`, say
+            problem = "a store into an array whose elements may share memory"
+            ctx.fail(refusals.SHARED_MEMORY, problem, "store into a copy of it")
+    if casting is None:
+        outputs.check_readonly(ctx, base, "assignment destination")
+    check_subscripts(ctx, items)
+    _check_masks(ctx, base, items)
+    number: Expr | None = None
+    by_positions = any(_is_positions(ctx.deref(i)) for i in items)
+    if by_positions:
+        check_count(ctx, base, [i for i in map(ctx.deref, items) if not _is_truth(i)])
+    with ctx.bounds_later() as bounds:
+        plan = place(ctx, base, items)
+    if not (by_positions or any(map(_is_mask, map(ctx.deref, items)))):  # else they are looked at last
+        _all(bounds)
+    value = large.stored(ctx, value, base.dtype)
+    value = value if casting is None else as_result(value)
+    is_doubtful = isinstance(value, Scalar) and value.doubt is not None
+    if by_positions and (is_python_number(value) or is_doubtful):
+        number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)
+    elif by_positions and isinstance(value, (Seq, GrowingList)):
+        check_numbers(ctx, value, base.dtype)
+    ctx.note_store(base.base)
+    ctx.check_held(base.base)
+    outputs.note_written(ctx, base)
+    if base.base in ctx.written:
+        ctx.in_place.setdefault(base.base, casting is not None)
+    target_index = base.at(plan.index)
+    assert isinstance(target_index, Load)
+    buffer = ctx.buffers[target_index.buffer]
+    is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
+    source = value if is_array else None
+    whole = any(isinstance(i, Static) and i.value is Ellipsis for i in items)
+    is_element = not plan.axes and not whole
+    is_sequence = isinstance(source, (Seq, GrowingList)) or (isinstance(source, Record) and source.is_tuple)
+    if source is not None and is_sequence and is_element and not by_positions:
+        source = list_into_element(ctx, source, target_index.dtype)
+    elif isinstance(source, (Seq, GrowingList, Record)) and casting is None and not (plan.mask or plan.advanced):
+        check_depth(ctx, source, len(plan.axes))
+    if source is not None:
+        warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
+    if isinstance(source, (Seq, GrowingList)) and not by_positions:
+        in_turn = casting is None and len(plan.axes) == 1 and not (plan.mask or plan.advanced)
+        check_numbers(ctx, source, base.dtype, _Before(target_index, plan.axes[0], source) if in_turn else None)
+    if casting is not None:
+        _same_kind(ctx, casting, value, target_index.dtype)
+        outputs.check_readonly(ctx, base, "output array")
+    if source is not None:
+        array = as_array(ctx, each_of_type(ctx, source, target_index.dtype) if casting is None else source)
+        if is_element:
+            array = into_element(ctx, array, target_index.dtype)
+        if array.ndim > 1 and len(items) == 1 and _chooses_elements(ctx, items[0], base):
+            text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has"
+            ctx.guard(b.FALSE, "TypeError", f"{text} {array.ndim} dimensions")
+        if array.mask is not None or plan.mask is not None:
+            _filtered_write(ctx, plan, target_index, array, buffer, bounds)
+            return
+        axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
+    else:
+        axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), exact_expr(ctx, value)
+        warn_discarded(ctx, body.dtype, target_index.dtype)
+        if number is None:
+            number = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
+        body = number
+    index = tuple(
+        b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
+    )
+    mask = None
+    if plan.mask is not None:
+        mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+    _all(bounds)
+    ctx.before_write(buffer.name)
+    body = b.cast(body, target_index.dtype)
+    if not axes and mask is None:
+        if body != Load(buffer.name, index, target_index.dtype):
+            ctx.emit(n.Store(buffer.name, index, body))
+        return
+    ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Expr], Expr]) -> None:
+    """Stores `element(k)` at position `at[k]` of a line, one ``k`` after the other: of positions, the first that lies
+    outside raises NumPy's error, and what stands before it has been stored."""
+    (extent,), (count,) = target.dims, at.dims
+    if names_elements(ctx, at, extent):
+        (axis,) = ctx.axes((count,))
+        write(ctx, target, [at], Array((axis,), element(axis.var)))
+        return
+    at = ctx.define(at, "at")
+
+    def position(k: Expr) -> Expr:
+        return b.as_index(at.at((k,)))
+
+    def outside(k: tuple[Expr, ...]) -> Expr:
+        low = b.compare("less", position(*k), b.neg(extent))
+        return b.either(low, b.compare("greater_equal", position(*k), extent))
+
+    first, (bad,) = first_place(ctx, at.dims, outside)
+    holds = b.compare("less", first, b.ZERO)
+    near, axis = ctx.axes((ctx.let(b.where(holds, count, first), "stored"),) * 2)
+    write(ctx, target, [Array((near,), at.at((near.var,)))], Array((axis,), element(axis.var)))
+    ctx.guard(holds, "IndexError", outside_text(ctx, 0), (position(bad), extent))
+
+
+def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
+    """Whether a subscript is a mask of all axes."""
+    item = ctx.deref(item)
+    if isinstance(item, Static) and isinstance(item.value, (bool, np.bool_)):
+        return not base.ndim
+    if not isinstance(item, (Array, Seq, GrowingList)) and not is_constant_array(item):
+        return False
+    mask = as_array(ctx, item)
+    return mask.dtype == "bool" and mask.ndim == base.ndim
+
+
+_INDEXED = "shape mismatch: value array of shape {from} could not be broadcast to indexing result of shape {into}"
+
+
+def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
+    """A mask that is itself part of the array: NumPy reads on in it while it stores."""
+    for item in items:
+        if isinstance(item, Array) and item.view and item.mask is None and item.dtype == "bool":
+            if item.base == base.base and item.with_axes(base.axes[: item.ndim]).body != base.body:
+                ctx.fail(
+                    refusals.SHARED_MEMORY,
+                    "a store through a mask that shares memory with the array: NumPy reads it while it stores",
+                    "copy the mask: x[mask.copy()] = value",
+                )
+
+
+def _all(checks: list[Callable[[], None]]) -> None:
+    """Makes checks that were left for later, once."""
+    while checks:
+        checks.pop(0)()
+
+
+def _is_truth(item: Item) -> bool:
+    """Whether a subscript is True or False, which is for no axis."""
+    if isinstance(item, Static):
+        return isinstance(item.value, (bool, np.bool_))
+    return isinstance(item, (Scalar, Array)) and item.dtype == "bool" and not (isinstance(item, Array) and item.axes)
+
+
+def _is_mask(item: Item) -> bool:
+    return isinstance(item, Array) and bool(item.axes) and item.dtype == "bool"
+
+
+def _is_positions(item: Item) -> bool:
+    """Whether a subscript is an array of positions, or a list, which is made one."""
+    if isinstance(item, Array):
+        return bool(item.axes) and item.dtype != "bool"
+    return isinstance(item, GrowingList) or (isinstance(item, Seq) and item.kind == "list")
+
+
+def is_constant_array(value: Value) -> bool:
+    """A NumPy array captured as a constant."""
+    return isinstance(value, Static) and isinstance(value.value, np.ndarray)
+
+
+def check_own(ctx: Context, value: Value, node: ast.AST | None = None) -> None:
+    """Raises CompileError where `value`, which is about to change, is an array of the module's."""
+    if is_constant_array(value):
+        problem = "a change of an array from outside the function"
+        ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first", node)
+
+
+def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:
+    """A number on its way into an array of integers, with NumPy's errors where the type does not hold it.
+
+    Python's numbers become integers as by ``int(x)``, which the type must hold. So do NumPy's in a type with a sign,
+    but not where an array or a mask says which elements they go to (not `basic`): all else is a cast.
+    """
+    if is_complex(number.dtype) and is_python_number(value):
+        asked(ctx, np.zeros(1, dtype).__setitem__, 0, 1j)
+    if not dtype.startswith(("int", "uint")):
+        return number
+    if is_complex(number.dtype):
+        if basic and dtype.startswith("int") and isinstance(value, Scalar):
+            whole_number(ctx, part(ctx, as_array(ctx, value), "real").body, dtype)
+        return number
+    if isinstance(value, Static):
+        probe = np.zeros(1, dtype)
+        try:
+            with np.errstate(all="ignore"):
+                probe[0 if basic else [0]] = value.value
+        except (ValueError, OverflowError) as error:
+            raised(ctx, error)
+        return number
+    if isinstance(value, Scalar) and value.doubt is not None:
+        if value.doubt.split is not None:
+            return _storable_choice(ctx, value.doubt.split, number, dtype, basic)
+        if value.doubt.told is not None:
+            value.doubt.told()
+    python = isinstance(value, Scalar) and value.python
+    if not python and (not basic or dtype.startswith("uint")):
+        return number
+    if number.dtype.startswith("float"):
+        return whole_number(ctx, number, dtype)
+    number = in_64_bits(ctx, number)
+    if number.dtype == "index" or not np.can_cast(number.dtype, dtype):
+        check_range(ctx, number if number.dtype == "index" else ctx.let(b.as_index(number), "value"), dtype)
+    return number
+
+
+def converted(ctx: Context, value: Value, dtype: str) -> Array:
+    """``np.asarray(value, dtype)``, with the errors for numbers in it that the type does not hold."""
+    if isinstance(held := ctx.deref(value), Seq) and any(isinstance(ctx.deref(v), (Seq, Array)) for v in held.items):
+        check_even(ctx, held.items)
+    check_numbers(ctx, value, dtype)
+    array = as_array(ctx, each_of_type(ctx, value, dtype))
+    return array if array.dtype == dtype else convert(array, dtype)
+
+
+def each_of_type(ctx: Context, value: Value, dtype: str) -> Value:
+    """A list or tuple with its numbers in an array's type, where they are of several types: each by itself, as none of
+    these may hold all of them."""
+    value = ctx.deref(value)
+    if not isinstance(value, Seq):
+        return value
+    items = [each_of_type(ctx, i, dtype) for i in value.items]
+    numbers = [k for k, i in enumerate(items) if isinstance(i, Scalar) or is_number(i)]
+    if len({as_array(ctx, items[k]).dtype for k in numbers}) > 1:
+        for k in numbers:
+            items[k] = Scalar(convert(as_array(ctx, items[k]), dtype).body)
+    return replace(value, items=tuple(items))
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """Numbers of a list that go one by one into the elements of a part of an array, `target` along `axis`: those before
+    one that raises an error are there by then. (NumPy converts them in their place if the list is as long as the part.)
+    """
+
+    target: Load
+    axis: Axis
+    numbers: Seq | GrowingList
+
+    def stored(self, ctx: Context, count: Expr) -> None:
+        """The first `count` of them, all of which the array's type holds."""
+        dtype = self.target.dtype
+
+        def store(k: Expr, value: Expr) -> n.Store:
+            at = (b.substitute(i, {self.axis.name: k}) for i in self.target.index)
+            return n.Store(self.target.buffer, tuple(at), value)
+
+        with ctx.block() as out:
+            if isinstance(self.numbers, GrowingList):
+                values = list_array(ctx, self.numbers)
+                (k,) = ctx.axes((count,))
+                value = convert(values.with_axes((k,)), dtype).body
+                out.append(n.Loop(k.name, b.ZERO, count, b.ONE, "sequential", (store(k.var, value),), span=ctx.span))
+                length = values.dims[0]
+            else:
+                chosen = self.numbers.items[: int(b.constant(count) or 0)]
+                values_held = [ctx.let(convert(as_array(ctx, i), dtype).body, "number") for i in chosen]
+                out.extend(store(b.index(j), value) for j, value in enumerate(values_held))
+                length = b.index(len(self.numbers.items))
+        if out:
+            ctx.emit(n.If(b.compare("equal", self.axis.extent, length), tuple(out)))
+
+
+def check_numbers(ctx: Context, value: Value, dtype: str, before: _Before | None = None) -> None:
+    """NumPy's errors for numbers that an array's type does not hold: Python's, by themselves or in tuples and lists;
+    NumPy's in tuples and lists, on their way into a type with a sign. `before` stores what comes before such a one."""
+    value = ctx.deref(value)
+    if isinstance(value, Seq):
+        numbers = all(isinstance(i, Scalar) or is_number(i) for i in map(ctx.deref, value.items))
+        for k, item in enumerate(value.items):
+            item, ended = ctx.deref(item), True
+            with ctx.block() as out, suppress(Terminated):
+                if isinstance(item, Scalar) or (isinstance(item, Static) and isinstance(item.value, np.number)):
+                    storable(ctx, item, scalar_expr(ctx, item), dtype, True)
+                else:
+                    check_numbers(ctx, item, dtype)
+                ended = False
+            for s in out:
+                if isinstance(s, n.Guard) and before is not None and numbers and k:
+                    with ctx.block() as stores:
+                        before.stored(ctx, b.index(k))
+                    ctx.emit(n.If(b.logical_not(s.condition), tuple(stores)))
+                ctx.emit(s)
+            if ended:
+                raise Terminated
+    elif is_python_number(value):
+        storable(ctx, value, scalar_expr(ctx, value), dtype, True)
+    elif isinstance(value, GrowingList):
+        _check_list(ctx, value, dtype, before)
+
+
+def _check_list(ctx: Context, value: GrowingList, dtype: str, before: _Before | None) -> None:
+    checked = dtype.startswith(("int", "uint") if value.python else "int")
+    if is_complex(value.dtype) and (checked or (value.python and not is_complex(dtype))):
+        ctx.fail(refusals.NEEDED, f"a list of complex numbers as an array of {dtype}", "take .real or abs(…) of them")
+    if checked and value.dtype != "bool":
+        _check_elements(ctx, list_array(ctx, value), dtype, before)
+
+
+def _check_elements(ctx: Context, array: Array, dtype: str, before: _Before | None) -> None:
+    """The same for the elements of a list: the error is that of the first which the type does not hold."""
+    of_integers = not array.dtype.startswith("float")
+    if of_integers and np.can_cast("int64" if array.dtype == "index" else array.dtype, dtype):
+        return
+    info = np.iinfo(dtype)
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        return b.as_index(array.candidate(at)) if of_integers else array.candidate(at)
+
+    def outside(at: tuple[Expr, ...]) -> Expr:
+        number = element(at)
+        if not of_integers:
+            return b.logical_not(becomes(number, dtype))
+        low, high = b.index(int(info.min)), b.index(min(int(info.max), b.HIGHEST))
+        within = b.both(b.compare("greater_equal", number, low), b.compare("less_equal", number, high))
+        return b.logical_not(b.both(small(at), within))
+
+    def small(at: tuple[Expr, ...]) -> Expr:
+        """Whether 64 bits with a sign hold it."""
+        if array.dtype != "uint64":
+            return b.TRUE
+        return Apply("less_equal", (array.candidate(at), Const(b.HIGHEST, "uint64")), "bool")
+
+    first, at = first_place(ctx, array.dims, outside)
+    offending = element(at)
+    with ctx.block() as out, suppress(Terminated):
+        if before is not None and array.ndim == 1:
+            before.stored(ctx, first)
+        ctx.guard(small(at), "OverflowError", "Python int too large to convert to C long")
+        storable(ctx, Scalar(offending, True), ctx.let(offending, "value"), dtype, True)
+    ctx.emit(n.If(b.compare("greater_equal", first, b.ZERO), tuple(out), ()))
+
+
+def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic: bool) -> Expr:
+    """One of two numbers, with the checks of the one that it is."""
+    checks, parts = [], []
+    for side in (split.one, split.two):
+        expr = scalar_expr(ctx, side)
+        with ctx.block() as out, suppress(Terminated):
+            storable(ctx, side, expr, dtype, basic)
+        checks.append(tuple(out))
+        parts.append(b.cast(expr, dtype))
+    if not any(checks):
+        return number
+    ctx.emit(n.If(split.tag, checks[0], checks[1]))
+    return b.where(split.tag, parts[0], parts[1])
+
+
+def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
+    if isinstance(value, (Array, Scalar)) and not is_python_number(value):
+        outputs.check_cast(ctx, op, "int64" if value.dtype == "index" else value.dtype, dtype)
+
+
+def _filtered_write(
+    ctx: Context, plan: Any, target: Load, array: Array, buffer: n.Buffer, bounds: list[Callable[[], None]]
+) -> None:
+    """A store through a mask or of a filter: element by element in order; `bounds` are checked before it."""
+    if plan.mask is None:
+        value = ctx.compact(array, "kept")
+        message = _INDEXED if plan.advanced else ""
+        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes), message)
+        index = tuple(
+            b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
+        )
+        _all(bounds)
+        ctx.before_write(buffer.name)
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))
+        return
+    same = (
+        array.mask is not None and array.ndim == len(plan.axes) and array.domain == tuple(a.extent for a in plan.axes)
+        and array.mask_at(plan.axes[0].var) == plan.mask
+    )  # fmt: skip
+    if same or (array.mask is None and (array.ndim < len(plan.axes) or all(b.constant(d) == 1 for d in array.dims))):
+        plain = replace(array, mask=None) if same else array
+        while plain.ndim > len(plan.axes):
+            plain = Array(plain.axes[1:], plain.at((b.ZERO, *(a.var for a in plain.axes[1:]))))
+        axes, body = broadcast_to(ctx, plain, tuple(a.extent for a in plan.axes), _INDEXED)
+        index = tuple(
+            b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
+        )
+        mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+        _all(bounds)
+        ctx.before_write(buffer.name)
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype), mask))
+        return
+    # positions of the mask first, then one value a position
+    positions = ctx.compact(Array(plan.axes[:1], b.cast(plan.axes[0].var, "int64"), plan.mask), "where")
+    value = ctx.kept(array)
+    dims = (positions.dims[0], *(a.extent for a in plan.axes[1:]))
+    if value.ndim == len(dims):
+        ctx.guard(
+            b.either(b.compare("equal", value.dims[0], dims[0]), b.compare("equal", value.dims[0], b.ONE)),
+            "ValueError",
+            "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the "
+            "mask is true", (value.dims[0], dims[0]),
+        )  # fmt: skip
+    axes, body = broadcast_to(ctx, value, dims, _INDEXED)
+    at = b.as_index(positions.at((axes[0].var,)))
+    renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
+    index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
+    _all(bounds)
+    ctx.before_write(buffer.name)
+    ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))

@@ -1,0 +1,1 @@
+"""What names can stand for: kinds of values, their types, shapes and memory."""

@@ -1,0 +1,73 @@
+"""What can be reached through a value: the items of containers, what lists and objects hold, what may be None.
+
+Whoever asks whether an array or a list is seen elsewhere, or still read, asks it of all that the names reach: a view in
+a tuple in a dict shows a store as one with a name of its own does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from transkern.frontend.values.values import (
+    Array,
+    Bound,
+    GrowingList,
+    Hashed,
+    Iterated,
+    Maybe,
+    Method,
+    Object,
+    OrNone,
+    Row,
+    Rows,
+    Static,
+    Value,
+    View,
+    children,
+    lies,
+)  # fmt: skip
+
+
+def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
+    """A value and all that it holds, each list and object once."""
+    pending, seen = [value], set[int]()
+    while pending:
+        one = pending.pop()
+        yield one
+        match one:
+            case Maybe(value=inner) | OrNone(value=inner) | Bound(receiver=inner) | Method(receiver=inner):
+                pending.append(inner)
+            case Iterated(value=inner) | View(owner=inner):
+                pending.append(inner)
+            case Hashed(keys=keys, values=values):
+                pending.extend(v for v in (keys, values) if v is not None)
+            case GrowingList(rows=Rows(pool=pool), columns=columns):
+                pending.extend((pool, *columns))
+            case GrowingList(columns=columns):
+                pending.extend(columns)
+            case Row(Rows(pool=pool)):
+                pending.append(pool)
+            case Object(token):
+                if token not in seen and token in heap:
+                    seen.add(token)
+                    pending.append(heap[token])
+            case _:
+                pending.extend(v for v in children(one) or () if not isinstance(v, Static))
+
+
+def shows(heap: Mapping[int, Value], value: Value, test: Callable[[Array], bool]) -> bool:
+    """Whether some array that a value is, or holds, passes a test."""
+    return any(isinstance(v, Array) and test(v) for v in reached(heap, value))
+
+
+def stands_in_list(value: Value, handed: set[int], appended: set[str]) -> bool:
+    """Whether a list, an object or an array has been copied into a list: tokens and buffers of those that have been."""
+    match value:
+        case Object(token):
+            return token in handed
+        case GrowingList(buffer=buffer):
+            return buffer in appended
+        case Array() if lies(value):
+            return value.base in appended
+        case _:
+            return False

@@ -1,0 +1,1 @@
+"""Checks: where they go, and which of them are proven."""

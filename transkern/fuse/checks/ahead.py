@@ -1,0 +1,132 @@
+"""Checks that the ranges of loops decide are made once, before the loops:
+
+    for t in 0 .. steps:                       if size <= n:
+        for i in 1 .. size:                        for t in 0 .. steps:
+            guard (i < n)              to              for i in 1 .. size: a[i] = a[i - 1] + a[i]
+            a[i] = a[i - 1] + a[i]             else:
+                                                   for t in 0 .. steps:
+                                                       for i in 1 .. size:
+                                                           guard (i < n)
+                                                           a[i] = a[i - 1] + a[i]
+
+for functions that take their sizes as arguments. The first version is a nest without checks to everything that follows.
+The second one stands as it was written: it raises where Python does, and leaves behind what Python leaves. (Loops whose
+iterations are independent have versions of their own, in `parallelise`, which looks at data as well.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from transkern.analysis.verdicts import Walk, own_variables
+from transkern.fuse.checks.guards import same_sizes, with_one_name
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
+from transkern.ir.facts import conjuncts
+from transkern.ir.highest import at_worst
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
+
+_STATEMENTS = 60
+"""A loop with more of them is not written twice."""
+
+_LEAVES = (n.Break, n.Continue, n.Return, n.While)
+"""After these, and in a loop without a range, a check may never come up."""
+
+
+def check_ahead(program: n.Program) -> n.Program:
+    """The program with loops in order in two versions where their ranges decide all of their checks."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = _Ahead(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+class _Ahead(Walk):
+    def __init__(self, program: n.Program) -> None:
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
+        self.names, self.variables = Names.of(program), dict(program.variables)
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, n.Loop) or s.kind != "sequential":
+            return [self.inside(s)]
+        inner = list(walk(s.body))
+        if not any(isinstance(x, n.Guard) for x in inner) or len(inner) > _STATEMENTS:
+            return [self.inside(s)]
+        if self.judged(s).parallel:
+            return [s]
+        if any(isinstance(x, _LEAVES) for x in inner):
+            return [self.inside(s)]
+        found = _settled(s.body, (s,), {})
+        if found is None:
+            return [self.inside(s)]
+        known, body = found
+        changed = scalars_set(s) | {x.axis for x in inner if isinstance(x, n.Loop)} | {s.axis}
+        if variables_read(known) & changed or known == b.FALSE:
+            return [self.inside(s)]
+        if known == b.TRUE:
+            return [replace(s, body=body)]
+        private = own_variables(s, self.variables, self.reads)
+        plain = with_own_names(s, self.names, self.variables, self.buffers, private)
+        fails = not any(isinstance(x, n.If) for x in inner)  # else a check may never come up
+        plain = replace(plain, body=_up_to(known, plain.body), fails=fails)
+        made = {x.buffer for x in inner if isinstance(x, n.Alloc)}
+        for old, new in same_sizes(known):
+            body = with_one_name(body, self.buffers, made, old, new)
+        return [n.If(known, (replace(s, body=body),), (plain,), span=s.span)]
+
+
+def _up_to(known: Expr, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """The statements where `known` does not hold: none behind the check of it."""
+    out: list[n.Stmt] = []
+    for s in block:
+        if isinstance(s, n.Guard) and s.condition == known:
+            return (*out, replace(s, condition=b.FALSE))
+        out.append(with_bodies(s, partial(_up_to, known)))
+    return tuple(out)
+
+
+def _settled(
+    block: Iterable[n.Stmt], around: tuple[n.Loop, ...], lets: Mapping[str, Expr]
+) -> tuple[Expr, tuple[n.Stmt, ...]] | None:
+    """What all checks of the statements come to in the loops around, and the statements without them; None where the
+    ranges of the loops do not decide that."""
+    known: Expr = b.TRUE
+    out: list[n.Stmt] = []
+    lets = dict(lets)
+    for s in block:
+        match s:
+            case n.Guard(condition):
+                for part in conjuncts(b.substitute(condition, lets)):
+                    worst = at_worst(part, around)
+                    if worst is None or buffers_read(worst):
+                        return None
+                    known = b.both(known, worst)
+                continue
+            case n.Let(name, value) if value.dtype == "index":
+                lets[name] = b.substitute(value, lets)
+                out.append(s)
+            case n.Loop(body=body):
+                found = _settled(body, (*around, s), lets)
+                if found is None:
+                    return None
+                known = b.both(known, found[0])
+                out.append(replace(s, body=found[1]))
+            case n.If(condition, then, orelse) if any(isinstance(x, n.Guard) for x in walk((s,))):
+                if not buffers_read(condition):
+                    return None  # it may be there for the sake of the checks
+                branches = [_settled(x, around, lets) for x in (then, orelse)]
+                if branches[0] is None or branches[1] is None:
+                    return None
+                known = b.both(known, b.both(branches[0][0], branches[1][0]))
+                out.append(replace(s, then=branches[0][1], orelse=branches[1][1]))
+            case _:
+                out.append(s)
+    return known, tuple(out)
+

@@ -1,0 +1,502 @@
+"""Arrays that shrink in a loop, as a base array and an alive mask:
+
+    while order.size > 0:                              while (last = last alive p) >= 0:
+        i = order[order.size - 1]                          i = order[last]
+        compact order over k < order.size - 1:     to      parallel p < last: alive[p] = alive[p] and keep(order[p])
+            keep order[k] if keep(order[k])
+
+The base array never changes, so what is gathered through it can be gathered once, before the loop; the update is a
+plain parallel loop. Positions below the first and behind the last alive one are left out of all loops, so that the work
+shrinks as the array does. Applies where the loop looks at the first and last element, at the size, at elements position
+by position, at reductions of what is left whose order cannot be seen, and at the elements at positions that such passes
+have found; elsewhere the array stays compacted. The best element is found in two passes, both of them vectors: what
+it is, then where that is first:
+
+    a = argmax(scores[order])     to     m = max(scores[order[p]] where alive[p])
+                                         a = first p with alive[p] and (scores[order[p]] == m or is no number)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from transkern.fuse.filters.left import BEST, COMPARISONS, ORDERED, Reject, about_size, asks, of_those_alive, search
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.facts import conjuncts
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    exprs,
+    map_block,
+    map_statement,
+    names_in,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+
+
+def mask_shrinking(program: n.Program) -> n.Program:
+    """The program with arrays that shrink in loops as alive masks."""
+    if not any(isinstance(s, n.Compact) for s in walk(program.body)):
+        return program
+    program, body = _in_block(program, Names.of(program), program.body, None)
+    return replace(program, body=tuple(body))
+
+
+def _in_block(
+    program: n.Program, names: Names, block: tuple[n.Stmt, ...], outside: frozenset[str] | None
+) -> tuple[n.Program, list[n.Stmt]]:
+    """The same for a block; `outside` are the names used around it, None at the top."""
+    body = list(block)
+    for position in range(len(body) - 1, -1, -1):
+        s = body[position]
+        if not any(isinstance(x, n.Compact) for inner in bodies(s) for x in walk(inner)):
+            continue
+        made = None
+        if isinstance(s, n.While):
+            made = _Masking(program, names, body, position, outside).run()
+        elif isinstance(s, n.Loop) and s.kind == "sequential":
+            made = _counted(program, names, body, position, outside)
+        if made is not None:
+            program, body = made
+            continue
+        others = (outside or frozenset()).union(*(names_in(x) for x in (*body[:position], *body[position + 1 :])))
+
+        def inside(inner: tuple[n.Stmt, ...], s: n.Stmt = s, others: frozenset[str] = others) -> tuple[n.Stmt, ...]:
+            nonlocal program
+            own = {name for e in own_exprs(s) for name in variables_read(e) | buffers_read(e)}
+            beside = (names_in(x) for one in bodies(s) if one is not inner for x in one)
+            program, made = _in_block(program, names, inner, others.union(own, *beside))
+            return tuple(made)
+
+        body[position] = with_bodies(s, inside)
+    return program, body
+
+
+def _counted(
+    program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
+) -> tuple[n.Program, list[n.Stmt]] | None:
+    """A loop over a range that is left at the start of an iteration: as a `while` loop that counts, and then masked.
+
+    for k in range(start, stop):                 k = start
+        if left: break                     to    while k < stop and not left:
+        …                                            …
+                                                     k += 1
+    """
+    loop = body[position]
+    assert isinstance(loop, n.Loop)
+    match loop.body:
+        case (n.If(left, (n.Break(),), ()), *rest) if rest:
+            pass
+        case _:
+            return None
+    bounds = (loop.start, loop.stop)
+    if loop.step != b.ONE or any(isinstance(x, n.Continue) for x in walk(loop.body)):
+        return None
+    if any(buffers_read(e) or variables_read(e) & scalars_set(loop) for e in bounds):
+        return None
+    k = Var(names.fresh(loop.axis), "index")
+    counted = map_block((*rest,), lambda e: k if e == Var(loop.axis, "index") else None)
+    condition = b.both(b.compare("less", k, loop.stop), b.logical_not(b.substitute(left, {loop.axis: k})))
+    increased = n.Assign(k.name, b.add(k, b.ONE), span=loop.span)
+    made = n.While((), condition, (*counted, increased), span=loop.span)
+    begun = n.Assign(k.name, loop.start, span=loop.span)
+    block = [*body[:position], begun, made, *body[position + 1 :]]
+    program = replace(program, variables={**program.variables, k.name: "index"})
+    return _Masking(program, names, block, position + 1, outside).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How many elements a pass over the array leaves out in front and behind."""
+
+    front: int
+    back: int
+
+
+class _Masking:
+    def __init__(
+        self, program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
+    ) -> None:
+        self.program, self.names, self.siblings, self.position = program, names, body, position
+        self.outside = outside
+        loop = body[position]
+        assert isinstance(loop, n.While)
+        self.loop = loop
+        self.array = ""
+        self.size = ""
+        self.cuts: dict[str, _Cut] = {}  # of temporaries as long as the array, or nearly: those of the pass that stores
+        self.positions: dict[str, int] = {}  # names of positions that passes find, and how far before the array's own
+        self.best: dict[str, n.Accumulator] = {}  # what the best element is, by the name of its position
+
+    def run(self) -> tuple[n.Program, list[n.Stmt]] | None:
+        compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
+        if len([s for s in walk(self.loop.body) if isinstance(s, n.Compact)]) != len(compacts) or len(compacts) != 1:
+            return None
+        (compact,) = compacts
+        if len(compact.outputs) != 1:
+            return None
+        self.array, self.size = compact.outputs[0], compact.count
+        if self.size != f"{self.array}.size":
+            return None
+        if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
+            return None
+        behind = self.loop.body[self.loop.body.index(compact) + 1 :]
+        if {self.array, self.size} & frozenset().union(*(names_in(s) for s in behind)):
+            return None
+        if not self._ends_here():
+            return None
+        extent = self._initial_extent()
+        if extent is None:
+            return None
+        try:
+            return self._rewrite(compact, extent)
+        except Reject:
+            return None
+
+    def _ends_here(self) -> bool:
+        """Whether nobody looks at the array or at its size when the loop is done, nor before they are set anew."""
+        after = self.siblings[self.position + 1 :]
+        if any(self.array in buffers_used(s) | buffers_written(s) or self.size in scalars_used(s) for s in after):
+            return False
+        if self.outside is None:
+            return True
+        if {self.array, self.size} & self.outside:
+            return False
+        for s in self.siblings[: self.position]:  # in a loop around this one it comes after the loop, too
+            if isinstance(s, n.Assign) and s.name == self.size:
+                break
+            if self.size in scalars_used(s):
+                return False
+        return any(isinstance(s, n.Alloc) and s.buffer == self.array for s in self.siblings[: self.position])
+
+    def _initial_extent(self) -> Expr | None:
+        """The size before the loop."""
+        if len(self.program.buffers[self.array].dims) != 1:
+            return None
+        for s in reversed(self.siblings[: self.position]):
+            if isinstance(s, n.Assign) and s.name == self.size:
+                return s.value
+            if self.size in scalars_set(s):
+                return None
+        return None
+
+    def _rewrite(self, compact: n.Compact, extent: Expr) -> tuple[n.Program, list[n.Stmt]]:
+        array = self.array
+        loop = self.loop
+        first, last = (Var(self.names.fresh(f"{w}_{array}"), "index") for w in ("first", "last"))
+        edges = self._over_array(compact)
+        if edges is None:
+            raise Reject
+        begun: list[n.Stmt] = []
+        variables = dict(self.program.variables)
+        if extent != self.program.buffers[array].dims[0]:
+            whole = Var(self.names.fresh(f"extent_{array}"), "index")
+            variables[whole.name] = "index"
+            begun.append(n.Assign(whole.name, extent, span=loop.span))
+            extent = whole
+        low_name, high_name = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
+        low: Expr = Var(low_name) if edges.front else b.ZERO
+        high: Expr = Var(high_name) if edges.back else extent
+        alive = self.names.fresh("alive")
+        used: set[str] = set()
+        size = Var(self.size, "index")
+
+        def scalar(e: Expr) -> Expr | None:
+            """Uses of the array outside the passes over it."""
+            match e:
+                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
+                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Apply(op, (x, y), _) if op in COMPARISONS:
+                    found = about_size(op, x, y, size)
+                    if found is not None:
+                        return found_condition(found)
+                    return e if self._asks_whether_found(e) else None
+                case Var(name) if name == self.size:
+                    used.add("count")
+                    return None
+                case Var(name) if name in self.positions:
+                    raise Reject
+                case _:
+                    return None
+
+        def found_condition(found: str) -> Expr:
+            if found in ("some", "none"):
+                which = last if "last" in used or "first" not in used else first
+                used.add("last" if which is last else "first")
+                return b.compare("greater_equal" if found == "some" else "less", which, b.ZERO)
+            used.update(("first", "last"))
+            return {
+                "one": b.compare("equal", first, last), "several": b.compare("less", first, last),
+                "at most one": b.compare("greater_equal", first, last), "not one": b.compare("not_equal", first, last),
+            }[found]  # fmt: skip
+
+        # uses of first and last decide which of them answers "is there any": look at the body before the condition
+        body: list[n.Stmt] = []
+        some = any(asks(c, size) == "some" for c in conjuncts(loop.condition))
+        at = loop.body.index(compact)
+        for s in loop.body[:at]:
+            if isinstance(s, n.Guard) and some and asks(s.condition, size) == "some":
+                continue  # the loop's condition says so
+            if isinstance(s, n.Loop) and self._over_array(s) is not None:
+                body += self._pass_over(s, first, last, low, high, used, alive)
+            elif isinstance(s, (n.Alloc,)):
+                body.append(s)
+            elif isinstance(s, n.Accumulator) and s.op in BEST and (best := self._best_of(s)) is not None:
+                body += [best, replace(s, op="first")]
+            elif isinstance(s, n.Let) and (of := self._position(s.value)) is not None:
+                self.positions[s.name] = of[1]
+                body.append(s)
+            else:
+                if isinstance(s, n.Store) and self._own_temporary(s.buffer) and len(s.index) == 1:
+                    place = self._place(s.buffer, s.index[0], first, last, used)
+                    body.append(replace(s, index=(place,), value=b.map_expr(s.value, scalar)))
+                    continue
+                if any(x == array or self._own_temporary(x) for x in buffers_written(s)):
+                    raise Reject
+                body.append(map_statement(s, scalar))
+        body += self._pass_over(compact, first, last, low, high, used, alive, extent)
+        if edges.front:
+            body.append(n.Assign(low_name, b.add(first, b.ONE), span=compact.span))
+        if edges.back:
+            body.append(n.Assign(high_name, last, span=compact.span))
+        body += loop.body[at + 1 :]
+        condition = b.map_expr(loop.condition, scalar)
+        head = list(map_block(loop.head, scalar))
+        search: list[n.Stmt] = []
+        for which, var in (("first", first), ("last", last)):
+            if which in used:
+                p = self.names.fresh("p")
+                body_of: n.Stmt = n.Accumulate(var.name, which, Load(alive, (Var(p),), "bool"), Var(p))
+                search.append(n.Accumulator(var.name, which, "index", span=loop.span))
+                search.append(n.Loop(p, low, high, b.ONE, "parallel", (body_of,), span=loop.span))
+        variables.update({name: "index" for name, moves in ((low_name, edges.front), (high_name, edges.back)) if moves})
+        if "count" in used:
+            p = self.names.fresh("p")
+            total = self.names.fresh("count")
+            body += [
+                n.Accumulator(total, "count", "index"),
+                n.Loop(p, low, high, b.ONE, "parallel", (
+                    n.Accumulate(total, "count", Load(alive, (Var(p),), "bool")),
+                )),
+                n.Assign(self.size, Var(total)),
+            ]  # fmt: skip
+        else:
+            del variables[self.size]
+        dims = self.program.buffers[array].dims
+        buffers = dict(self.program.buffers)
+        buffers[alive] = n.Buffer(alive, "bool", dims, line=loop.span.line)
+        for name, buffer in list(buffers.items()):  # temporaries of one pass are now as long as the base
+            if buffer.role == "temporary" and any(self.size in variables_read(d) for d in buffer.dims):
+                if len(buffer.dims) != 1:
+                    raise Reject
+                buffers[name] = replace(buffer, dims=dims)
+        p = self.names.fresh("p")
+        before: list[n.Stmt] = [
+            *begun,
+            n.Alloc(alive, span=loop.span),
+            n.Loop(p, b.ZERO, extent, b.ONE, "parallel", (n.Store(alive, (Var(p),), b.TRUE),), span=loop.span),
+        ]  # fmt: skip
+        if edges.front:
+            before.append(n.Assign(low_name, b.ZERO, span=loop.span))
+        if edges.back:
+            before.append(n.Assign(high_name, extent, span=loop.span))
+        made = n.While((*search, *head), condition, tuple(body), span=loop.span)
+        siblings = [*self.siblings[: self.position], *before, made, *self.siblings[self.position + 1 :]]
+        if "count" not in used:
+            siblings = [s for s in siblings if not (isinstance(s, n.Assign) and s.name == self.size)]
+            if any(self.size in scalars_used(s) for s in siblings):
+                raise Reject
+        return replace(self.program, buffers=buffers, variables=variables), siblings
+
+    def _over_array(self, s: n.Loop | n.Compact) -> _Cut | None:
+        """How a loop runs over the array: by the offset of its reads and its length."""
+        if b.constant(s.start) != 0 or (isinstance(s, n.Loop) and s.step != b.ONE):
+            return None
+        stop = s.stop
+        match stop:
+            case Apply("maximum", (inner, Const(0)), "index"):
+                stop = inner
+            case _:
+                pass
+        gap = b.difference(stop, Var(self.size, "index"))
+        if gap is None:
+            return None
+        offsets = set()
+        for e in exprs((s,)):
+            if isinstance(e, Load) and e.buffer == self.array and s.axis in variables_read(e):
+                terms, total = b.affine(e.index[0])
+                if terms != {Var(s.axis, "index"): 1}:
+                    raise Reject
+                offsets.add(total)
+        if isinstance(s, n.Compact) and not offsets:
+            raise Reject
+        if not offsets:  # it goes over what another pass has stored
+            read = {e.buffer for e in exprs((s,)) if isinstance(e, Load)} & set(self.cuts)
+            offsets = {self.cuts[x].front for x in read if self.cuts[x].front + self.cuts[x].back == -gap}
+        front = offsets.pop() if offsets else 0
+        if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
+            raise Reject
+        return _Cut(front, -gap - front)
+
+    def _pass_over(
+        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str,
+        extent: Expr | None = None,
+    ) -> list[n.Stmt]:  # fmt: skip
+        """The loop over positions of the base instead of elements."""
+        cut = self._over_array(s)
+        if cut is None:
+            raise Reject
+        p = Var(self.names.fresh("p"), "index")
+        k = Var(s.axis, "index")
+        array = self.array
+
+        def change(e: Expr) -> Expr | None:
+            match e:
+                case Load(buffer, (at,), dtype) if buffer == array and s.axis in variables_read(at):
+                    return Load(array, (p,), dtype)
+                case Load(buffer, (at,), dtype) if buffer != array and at == k and self._own_temporary(buffer):
+                    if self.cuts.get(buffer, cut) != cut:
+                        raise Reject
+                    return Load(buffer, (p,), dtype)
+                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
+                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Apply(op, (x, y), dtype) if op in COMPARISONS:
+                    ours = [b.cast(v, "index") == k for v in (x, y)]
+                    begins = (first, 0) if any(ours) and not cut.front else None  # of the array's first element
+                    of_x, of_y = (
+                        (p, cut.front) if our else begins if begins and b.constant(v) == 0 else self._position(v)
+                        for our, v in zip(ours, (x, y), strict=True)
+                    )
+                    if of_x is not None and of_y is not None and of_x[1] == of_y[1]:  # both of the same array
+                        used.update({"first"} if first in (of_x[0], of_y[0]) else ())
+                        return Apply(op, (of_x[0], of_y[0]), dtype)
+                    return e if self._asks_whether_found(e) else None
+                case Var(name) if name in (s.axis, self.size) or name in self.positions:
+                    raise Reject
+                case _:
+                    return None
+
+        if cut.front:
+            used.add("first")
+        if cut.back:
+            used.add("last")
+        start: Expr = b.add(first, b.ONE) if cut.front else low
+        stop: Expr = last if cut.back else high
+        own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        found = [x for x in s.body if isinstance(x, n.Accumulate) and x.name not in own]
+        for inner in walk(s.body):
+            if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)):
+                raise Reject
+            if isinstance(inner, n.Accumulate) and inner.name not in own and inner not in found:
+                raise Reject
+            if (
+                isinstance(inner, n.Store)
+                and not self._own_temporary(inner.buffer)
+                and inner.buffer in self.program.buffers
+            ):
+                if s.axis in {v for i in inner.index for v in variables_read(i)}:
+                    raise Reject
+                if self.program.buffers[inner.buffer].role != "temporary":
+                    raise Reject
+        for inner in walk(s.body):
+            if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
+                if inner.index != (k,) or self.cuts.setdefault(inner.buffer, cut) != cut:
+                    raise Reject
+        here = Load(alive, (p,), "bool")
+        if found and any(x.position not in (None, k) for x in found):
+            raise Reject
+        body = tuple(_store_at(x, k, p) for x in s.body if x not in found)
+        body = map_block(body, change)
+        found = [replace(x, value=b.map_expr(x.value, change), position=x.position and p) for x in found]
+        before: list[n.Stmt] = []
+        for x in found:
+            if x.position is not None:
+                self.positions[x.name] = cut.front
+            if x.op not in BEST:
+                body = (*body, of_those_alive(x, here))
+                continue
+            best = self.best.get(x.name)
+            if best is None or len(found) != 1 or not all(isinstance(y, n.Let) for y in body):
+                raise Reject
+            before.append(search(self.names, x, best, body, here, p, (start, stop)))
+            is_it = b.compare("equal", x.value, Var(best.name, best.dtype))
+            if best.dtype.startswith("float"):  # the first one that is no number comes before all
+                is_it = Apply("logical_or", (is_it, Apply("isnan", (x.value,), "bool")), "bool")
+            body = (*body, replace(x, op="first", value=Apply("logical_and", (here, is_it), "bool")))
+        if isinstance(s, n.Compact):
+            mask = b.map_expr(s.mask, change)
+            both = Apply("logical_and", (here, mask), "bool")  # both sides are computed: no branch in the loop
+            body = (*body, n.Store(alive, (p,), both, span=s.span))
+        # what stands outside [low, high) is not looked at again
+        masked = all(isinstance(x, (n.Let, n.Store)) for x in body) and isinstance(s, n.Compact)
+        spare = extent if masked else None
+        return [*before, n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)]
+
+    def _best_of(self, s: n.Accumulator) -> n.Accumulator | None:
+        """Where the best element's position is searched in the array: an accumulator of what it is."""
+        for loop in self.loop.body:
+            for x in loop.body if isinstance(loop, n.Loop) else ():
+                if isinstance(x, n.Accumulate) and x.name == s.name and x.value.dtype in ORDERED:
+                    if self._over_array(loop) is None:  # type: ignore[arg-type]
+                        return None
+                    name = self.names.fresh(f"best_{s.name}")
+                    self.best[s.name] = n.Accumulator(name, BEST[s.op], x.value.dtype, span=s.span)
+                    return self.best[s.name]
+        return None
+
+    def _position(self, e: Expr) -> tuple[Expr, int] | None:
+        """A position that a pass has found, in the base, and how far it was before the array's own."""
+        match e:
+            case Var(name) if name in self.positions:
+                return e, self.positions[name]
+            case Apply("cast", (x,), "index" | "int64") if (inner := self._position(x)) is not None:
+                return b.cast(inner[0], e.dtype), inner[1]
+            case _:
+                return None
+
+    def _asks_whether_found(self, e: Apply) -> bool:
+        """Whether a position is only asked for being one."""
+        x, y = e.args
+        asked = (e.op, b.constant(y)) in (("less", 0), ("greater_equal", 0), ("equal", -1), ("not_equal", -1))
+        return asked and self._position(x) is not None
+
+    def _place(self, buffer: str, at: Expr, first: Var, last: Var, used: set[str]) -> Expr:
+        """Where in the base an element stands: of the array, or of a temporary."""
+        cut = _Cut(0, 0) if buffer == self.array else self.cuts.get(buffer)
+        if cut is None:
+            raise Reject
+        if not cut.front and b.constant(at) == 0:
+            used.add("first")
+            return first
+        if cut == _Cut(0, 0) and b.difference(at, Var(self.size, "index")) == -1:
+            used.add("last")
+            return last
+        terms, total = b.affine(at)
+        if len(terms) == 1:
+            ((atom, factor),) = terms.items()
+            found = self._position(atom)
+            if found is not None and factor == 1 and total + cut.front == found[1]:
+                return b.cast(found[0], "index")
+        raise Reject
+
+    def _own_temporary(self, buffer: str) -> bool:
+        if buffer not in self.program.buffers:
+            return False
+        dims = self.program.buffers[buffer].dims
+        return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
+
+
+def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:
+    if isinstance(s, n.Store) and s.index == (k,):
+        return replace(s, index=(p,))
+    return s

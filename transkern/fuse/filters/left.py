@@ -1,0 +1,76 @@
+"""What a loop asks of an array that gets shorter: how long it is, and reductions of what is left, the best included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.extremes import highest, lowest
+from transkern.ir.names import Names
+
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+BEST = {"argmax": "max", "argmin": "min"}
+ORDERED = (*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
+"""The types whose best element has one position: the first that is equal to it, or no number."""
+
+
+class Reject(Exception):
+    """The array is not one that a mask can stand for."""
+
+
+def of_those_alive(s: n.Accumulate, here: Expr) -> n.Accumulate:
+    """A reduction over the elements that are left."""
+    dtype = s.value.dtype
+    match s.op:
+        case "any" | "count" | "first" | "last":
+            return replace(s, value=Apply("logical_and", (here, s.value), "bool"))
+        case "all":
+            return replace(s, value=b.either(b.logical_not(here), s.value))
+        case "max" | "min" if dtype in ORDERED:
+            return replace(s, value=b.where(here, s.value, lowest(dtype) if s.op == "max" else highest(dtype)))
+        case "sum" if dtype.startswith(("int", "uint")):
+            return replace(s, value=b.where(here, s.value, Const(0, dtype)))
+        case _:
+            raise Reject
+
+
+def search(
+    names: Names, x: n.Accumulate, best: n.Accumulator, lets: tuple[n.Stmt, ...], here: Expr, p: Var,
+    bounds: tuple[Expr, Expr],
+) -> n.Loop:  # fmt: skip
+    """The pass that finds what the best element is, before the one that finds where it is; `lets` lead to it."""
+    most = of_those_alive(replace(x, name=best.name, op=best.op, position=None), here)
+    loop = n.Loop(p.name, *bounds, b.ONE, "parallel", (*lets, most), span=x.span)
+    return with_own_names(loop, names, {}, {})
+
+
+def asks(condition: Expr, size: Var) -> str | None:
+    """What a condition asks of the size."""
+    match condition:
+        case Apply("logical_not", (inner,), _):
+            return {"none": "some", "some": "none"}.get(asks(inner, size) or "")
+        case Apply(op, (x, y), _):
+            return about_size(op, x, y, size)
+        case _:
+            return None
+
+
+def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
+    """What a comparison of the size with a small constant asks."""
+    if y == size:
+        x, y = y, x
+        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(
+            op, op
+        )
+    value = b.constant(y)
+    if x != size or value is None:
+        return None
+    return {
+        ("greater", 0): "some", ("not_equal", 0): "some", ("greater_equal", 1): "some", ("equal", 0): "none",
+        ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
+        ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several",
+        ("not_equal", 1): "not one",
+    }.get((op, value))  # fmt: skip

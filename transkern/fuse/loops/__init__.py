@@ -1,0 +1,1 @@
+"""Loops fused, split and unrolled, and temporaries that shrink or go."""

@@ -1,0 +1,211 @@
+"""A loop in order over rows is taken apart into what each row has for itself and what is added up over the rows:
+
+    for i in 0 .. n:                          for i_block in 0 .. n by 16:
+        dot := 0                                  for i in i_block .. i_block + 16:
+        for j in 0 .. m:                              dot := 0
+            dot := dot + a[i, j] * x[j]               for j in 0 .. m: dot := dot + a[i, j] * x[j]
+        for j in 0 .. m:               to             dots[i - i_block] = dot
+            y[j] = y[j] + a[i, j] * dot           for i in i_block .. i_block + 16:
+                                                      for j in 0 .. m: y[j] = y[j] + a[i, j] * dots[i - i_block]
+
+The first of the new loops is parallel: its sums in order go side by side, where one alone waits for each addition. The
+second is parallel over the columns, each of which stays in a register for all the rows. The rows are still in the cache
+when they are needed again. A scalar that the one hands to the other becomes an array of a few elements (scalar
+expansion); a loop over columns that does both is split in two.
+
+Done only where it gains that: the loop is in order as it stands, one part of it is parallel over the rows and has a
+loop in order inside, and all of the other part are loops that are parallel over the columns. Neither part may write
+what the other one touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from transkern.analysis.accesses import Level
+from transkern.analysis.verdicts import Walk, judge, reads_of
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    map_block,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+)  # fmt: skip
+
+_ROWS = 16
+"""Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""
+_DEVICE_ROWS = 16384
+"""Rows at a time where each has a thread: a device is full, and what they hand on is little memory still."""
+
+
+def distribute_rows(program: n.Program) -> n.Program:
+    """The program with loops over rows taken apart into sums along the rows and sums over the rows."""
+    return _distributed(program, _ROWS)
+
+
+def distribute_rows_for_devices(program: n.Program) -> n.Program:
+    """`distribute_rows` where each row has a thread, and each column."""
+    return _distributed(program, _DEVICE_ROWS)
+
+
+def _distributed(program: n.Program, together: int) -> n.Program:
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = _Distributing(program, together)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+class _Distributing(Walk):
+    def __init__(self, program: n.Program, together: int) -> None:
+        self.together = together
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
+        self.names, self.variables = Names.of(program), dict(program.variables)
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop) and s.kind == "sequential" and b.constant(s.step) == 1:
+            parts = self.parts(s)
+            if parts is not None:
+                return [self.apart(s, *parts)]
+        return [self.inside(s)]
+
+    # --- whether, and what goes where
+
+    def parts(self, s: n.Loop) -> tuple[list[n.Stmt], list[n.Loop]] | None:
+        """What each row has for itself, and the loops over columns that add up over the rows."""
+        if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop)) for x in walk(s.body)):
+            return None
+        if not any(isinstance(x, n.Loop) for x in s.body):
+            return None
+        rows: list[n.Stmt] = []
+        columns: list[n.Loop] = []
+        for x in s.body:
+            if not isinstance(x, n.Loop) or not _plain(x):
+                rows.append(x)
+                continue
+            stores, sums = _split(x)
+            if stores is not None and self.over_columns(stores, s):
+                columns.append(stores if sums is None else self.named(stores))
+            elif stores is not None:
+                sums = x
+            if sums is not None:
+                rows.append(sums)
+        if not columns or not any(isinstance(x, n.Loop) and x.kind == "sequential" for x in rows):
+            return None
+        if not _independent(rows, columns) or not self.row_by_row(s, rows):
+            return None
+        return rows, columns
+
+    def named(self, loop: n.Loop) -> n.Loop:
+        return with_own_names(loop, self.names, self.variables, self.buffers)
+
+    def over_columns(self, loop: n.Loop, around: n.Loop) -> bool:
+        """Whether a loop is parallel over columns that are the same for every row."""
+        changing = {around.axis} | {name for x in around.body for name in scalars_set(x)}
+        written = {name for x in around.body for name in buffers_written(x)}
+        for e in (loop.start, loop.stop):
+            if variables_read(e) & changing or buffers_read(e) & written:
+                return False
+        here = self.surroundings()
+        level = Level(around.axis, around.start, around.stop)
+        lets = {x.name: x.value for x in around.body if isinstance(x, n.Let)}
+        inside = replace(here, levels=(*here.levels, level), lets={**here.lets, **lets})
+        return judge(self.program, loop, inside, frozenset()).parallel
+
+    def row_by_row(self, s: n.Loop, rows: Sequence[n.Stmt]) -> bool:
+        """Whether the loop with only these statements is parallel, and no later statement needs their variables."""
+        outside = self.reads - reads_of(s.body)
+        verdict = judge(self.program, replace(s, body=tuple(rows)), self.surroundings(), frozenset(outside))
+        return verdict.parallel and not verdict.raises
+
+    # --- what is made of it
+
+    def apart(self, s: n.Loop, rows: Sequence[n.Stmt], columns: Sequence[n.Loop]) -> n.Loop:
+        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(self.together)
+        stop = b.minimum(b.add(block, size), s.stop)
+        changing = {x.name for x in walk(rows) if isinstance(x, n.Assign)}
+        written = {name for x in rows for name in buffers_written(x)}
+        again: dict[str, Expr] = {}  # names of what is computed again rather than kept: subscripts above all
+        for x in rows:
+            if isinstance(x, n.Let) and not variables_read(x.value) & changing and not buffers_read(x.value) & written:
+                again[x.name] = x.value
+            elif isinstance(x, n.Let):
+                changing.add(x.name)
+        given = changing & {name for x in columns for name in scalars_used(x)}
+        allocs: list[n.Stmt] = []
+        keeps: list[n.Stmt] = []
+        kept: dict[str, Load] = {}
+        for name in sorted(given):
+            value = next(x.value for x in walk(rows) if isinstance(x, (n.Let, n.Assign)) and x.name == name)
+            buffer, at = self.names.fresh(f"{name}_rows"), b.sub(Var(s.axis), block)
+            self.buffers[buffer] = n.Buffer(buffer, value.dtype, (size,), line=s.span.line)
+            allocs.append(n.Alloc(buffer, span=s.span))
+            keeps.append(n.Store(buffer, (at,), Var(name, value.dtype), span=s.span))
+            kept[name] = Load(buffer, (at,), value.dtype)
+
+        def read(e: Expr) -> Expr | None:
+            if not isinstance(e, Var):
+                return None
+            return b.map_expr(again[e.name], read) if e.name in again else kept.get(e.name)
+
+        along = replace(s, start=block, stop=stop, body=(*rows, *keeps))
+        over = [self.named(replace(along, body=map_block((x,), read))) for x in columns]
+        return replace(s, axis=block.name, step=size, body=(*allocs, along, *over))
+
+
+def _plain(loop: n.Loop) -> bool:
+    return b.constant(loop.step) == 1 and all(isinstance(x, (n.Let, n.Assign, n.Store)) for x in loop.body)
+
+
+def _split(loop: n.Loop) -> tuple[n.Loop | None, n.Loop | None]:
+    """A loop over columns as the stores that it makes and the variables that it sets, each with the names it needs; the
+    loop itself as the second where neither can do without the other."""
+    stores = [x for x in loop.body if isinstance(x, n.Store)]
+    sets = [x for x in loop.body if isinstance(x, n.Assign)]
+    if not stores or not sets:
+        return (loop, None) if stores else (None, loop)
+    one, two = _needed(loop.body, stores), _needed(loop.body, sets)
+    assigned, written = {x.name for x in sets}, {x.buffer for x in stores}
+    if any(name in assigned for x in one for name in scalars_used(x)):
+        return None, loop
+    if any(name in written for x in two for name in buffers_used(x)):
+        return None, loop
+    return replace(loop, body=tuple(one)), replace(loop, body=tuple(two))
+
+
+def _needed(body: Iterable[n.Stmt], wanted: Sequence[n.Stmt]) -> list[n.Stmt]:
+    """The statements wanted, with the lets that they need."""
+    names = {v for x in wanted for e in own_exprs(x) for v in variables_read(e)}
+    found: list[n.Stmt] = []
+    for x in reversed(list(body)):
+        if x in wanted:
+            found.append(x)
+        elif isinstance(x, n.Let) and x.name in names:
+            found.append(x)
+            names |= variables_read(x.value)
+    return found[::-1]
+
+
+def _set(s: n.Stmt) -> set[str]:
+    return {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Assign))}
+
+
+def _independent(rows: Sequence[n.Stmt], columns: Sequence[n.Loop]) -> bool:
+    """Whether neither part writes what the other one touches."""
+    for one, two in ((rows, columns), (columns, rows)):
+        written = {name for x in one for name in buffers_written(x)}
+        if any(written & (buffers_used(x) | buffers_written(x)) for x in two):
+            return False
+    made = {name for x in columns for name in _set(x)}
+    return not any(made & (scalars_used(x) | _set(x)) for x in rows)

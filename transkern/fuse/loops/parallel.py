@@ -1,0 +1,319 @@
+"""Loops that the user wrote run in parallel where it is proven that they may.
+
+    for i in range(n):                 parallel i in 0 .. n:
+        t = x[i] * 2          to         t := x[i] * 2         (t: one for each iteration)
+        y[i] = t + 1                     y[i] = t + 1
+
+A variable that each iteration sets before it reads it is private: in a parallel loop, `Assign` means the iteration's
+own variable. A scalar that integers are summed (multiplied, compared) into becomes an accumulator, whose order cannot
+be seen; floats are summed in the order in which the loop stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from transkern.analysis.scalars import Running
+from transkern.analysis.verdicts import Verdict, Walk, reads_of
+from transkern.fuse.checks.late import dtype_compared, with_late_checks
+from transkern.fuse.lowering.copies import with_names, with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.facts import conjuncts
+from transkern.ir.highest import at_worst
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+
+
+def parallelise(program: n.Program) -> n.Program:
+    """The program with loops that are proven independent marked as parallel."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    walker = _Parallelising(program)
+    return replace(program, body=walker.block(program.body), variables=walker.variables, buffers=walker.buffers)
+
+
+class _Parallelising(Walk):
+    def __init__(self, program: n.Program) -> None:
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
+        self.names = Names.of(program)
+        self.variables = dict(program.variables)
+        self.sets = Counter(s.name for s in walk(program.body) if isinstance(s, n.Assign))
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, n.Loop) or s.kind != "sequential":
+            return [self.inside(s)]
+        if s.fails:
+            return [s]
+        verdict = self.judged(s)
+        if verdict.parallel_but_last and not verdict.raises:
+            return self.peeled(s, verdict)
+        if verdict.parallel and verdict.raises:
+            return self.checked(s, verdict)
+        made = self.inside(s)
+        assert isinstance(made, n.Loop)
+        if verdict.parallel:
+            return [self.own(replace(made, kind="parallel"), verdict)]
+        if verdict.reducible and not verdict.raises:
+            return self.reduced(made, verdict)
+        return [made]
+
+    def reduced(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """The loop with its running scalars as accumulators, which are added to the scalars behind it."""
+        before: list[n.Stmt] = []
+        after: list[n.Stmt] = []
+        body = loop.body
+        for running in verdict.scalars.running:
+            dtype = self.variables[running.name]
+            total = self.names.fresh(f"{running.name}_all")
+            before.append(n.Accumulator(total, running.op, dtype, span=loop.span))
+            body = _accumulated(body, running, total)
+            combined = _combined(running, Var(running.name, dtype), Var(total, dtype))
+            after.append(n.Assign(running.name, combined, span=loop.span))
+        made = replace(loop, kind="parallel", body=body)
+        return [*before, self.own(made, verdict), *after]
+
+    def peeled(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """All iterations but the last in parallel; the last one leaves its variables to what follows."""
+        at = b.maximum(loop.start, b.sub(loop.stop, b.ONE))
+        rest = self.inside(replace(loop, stop=at))
+        assert isinstance(rest, n.Loop)
+        private = verdict.scalars.private
+        first = with_own_names(replace(rest, kind="parallel"), self.names, self.variables, self.buffers, private)
+        return [first, replace(loop, start=at)]
+
+    def checked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """A loop that may raise: all its checks first, which any order may do; if one fails, the loop in order, so that
+        it raises where Python does and leaves behind what Python leaves."""
+        ok = self.names.fresh("in_bounds")
+        checks = _checks(loop.body, ok, verdict)
+        if checks is None:
+            return self.checked_late(loop, verdict)
+        known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
+        in_turn = _in_turn(checks)
+        if in_turn is None:
+            return [self.inside(loop)]
+        checks = in_turn
+        fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
+        assert isinstance(fine, n.Loop)
+        fine = self.own(fine, verdict)
+        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        if not checks:
+            return [n.If(known, (fine,), (in_order,), span=loop.span)]
+        rest: n.Stmt = replace(loop, kind="parallel", body=checks)
+        assert isinstance(rest, n.Loop)
+        rest = with_own_names(rest, self.names, self.variables, self.buffers)
+        if known != b.TRUE and any(isinstance(e, Load) for e in exprs((rest,))):
+            rest = n.If(known, (rest,), span=loop.span)  # also of positions that are looked up here
+        return [
+            n.Accumulator(ok, "all", "bool", span=loop.span),
+            rest,
+            n.If(b.both(known, Var(ok, "bool")), (fine,), (in_order,), span=loop.span),
+        ]
+
+    def checked_late(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should."""
+        fine = self.names.fresh("fine")
+        body = self.late(loop, verdict, "bool", fine)
+        if body is None:
+            return [self.inside(loop)]
+        if any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(body.body)):
+            body = self.late(loop, verdict, dtype_compared(loop), fine) or body
+        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        return [
+            n.Accumulator(fine, "all", "bool", span=loop.span),
+            self.own(body, verdict),
+            n.If(b.logical_not(Var(fine, "bool")), (in_order,), span=loop.span),
+        ]
+
+    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str) -> n.Loop | None:
+        failed = Var(self.names.fresh("failed"), dtype)
+        private = verdict.scalars.private & set(self.variables)
+        made = with_late_checks(loop, self.buffers, private, failed, fine)
+        if made is None or any(isinstance(s, n.Guard) for s in walk(made.body)):
+            return None
+        self.variables[failed.name] = dtype
+        body = self.inside(replace(made, kind="parallel"))
+        assert isinstance(body, n.Loop)
+        return body
+
+    def own(self, loop: n.Loop, verdict: Verdict) -> n.Loop:
+        """The loop with names of its own for its private variables, where others use the same."""
+        renamed = {}
+        inner = reads_of(verdict.loop.body)
+        for name in sorted(verdict.scalars.private & set(self.variables)):
+            sets = sum(isinstance(x, n.Assign) and x.name == name for x in walk(loop.body))
+            if self.reads[name] > inner[name] or self.sets[name] > sets:
+                renamed[name] = self.names.fresh(name)
+                self.variables[renamed[name]] = self.variables[name]
+        return replace(loop, body=with_names(loop.body, renamed)) if renamed else loop
+
+
+def _checks(
+    block: Iterable[n.Stmt], ok: str, verdict: Verdict, computed: frozenset[str] = frozenset()
+) -> tuple[n.Stmt, ...] | None:
+    """The checks of a loop's body alone; None where they need what the loop computes (`computed` is known to be)."""
+    changing = set(verdict.scalars.private) | {name for s in verdict.loop.body for name in scalars_set(s)}
+    changing -= {s.name for s in walk(verdict.loop.body) if isinstance(s, n.Let)}
+    changing |= computed
+    written = verdict.carried.body.written | verdict.carried.body.local
+
+    def plain(*exprs: Expr) -> bool:
+        return not any(variables_read(e) & changing or buffers_read(e) & written for e in exprs)
+
+    out: list[n.Stmt] = []
+    for s in block:
+        if not any(isinstance(x, n.Guard) for x in walk((s,))) and not isinstance(s, n.Let):
+            if any(isinstance(x, (n.Continue, n.Break)) for x in walk((s,))):
+                return None
+            continue
+        match s:
+            case n.Guard(condition) if plain(condition):
+                out.append(n.Accumulate(ok, "all", condition, span=s.span))
+            case n.Let(_, value):
+                if plain(value):
+                    out.append(s)
+                else:
+                    changing.add(s.name)
+            case n.Loop(_, start, stop) if plain(start, stop):
+                body = _checks(s.body, ok, verdict, frozenset(changing))
+                if body is None:
+                    return None
+                out.append(replace(s, body=body, kind="sequential"))
+            case n.If(condition) if plain(condition):
+                then, orelse = (_checks(x, ok, verdict, frozenset(changing)) for x in (s.then, s.orelse))
+                if then is None or orelse is None:
+                    return None
+                out.append(replace(s, then=then, orelse=orelse))
+            case _:
+                return None
+    needed = {v for s in out for v in scalars_used(s)}
+    while True:  # bindings that no check looks at
+        kept = [s for s in out if not isinstance(s, n.Let) or s.name in needed]
+        if len(kept) == len(out):
+            return tuple(out)
+        out, needed = kept, {v for s in kept for v in scalars_used(s)}
+
+
+def _settled(
+    block: tuple[n.Stmt, ...], around: tuple[n.Loop, ...], inside: frozenset[str]
+) -> tuple[Expr, tuple[n.Stmt, ...]]:
+    """What the checks come to that the loops' bounds alone decide, and the other checks.
+
+    ``for j in 0 .. n: all= j < m`` is ``n - 1 < m``: in no iteration is more. Where no iteration runs that asks too
+    much, and then the loop in order does nothing. `inside` are the names that have a value in the loops only.
+    """
+    known: Expr = b.TRUE
+    rest: list[n.Stmt] = []
+    for s in block:
+        match s:
+            case n.Accumulate(value=condition):
+                left: Expr = b.TRUE
+                for c in conjuncts(condition):
+                    found = at_worst(c, around)
+                    if found is None or variables_read(found) & inside or buffers_read(found):
+                        left = b.both(left, c)
+                    else:
+                        known = b.both(known, found)
+                if left != b.TRUE:
+                    rest.append(replace(s, value=left))
+            case n.Loop(body=body):
+                inner, body = _settled(body, (*around, s), inside)
+                known = b.both(known, inner)
+                if any(isinstance(x, n.Accumulate) for x in walk(body)):
+                    rest.append(replace(s, body=body))
+            case _:
+                rest.append(s)
+    return known, tuple(rest) if any(isinstance(x, n.Accumulate) for x in walk(rest)) else ()
+
+
+def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> tuple[n.Stmt, ...] | None:
+    """The checks of an iteration, of which none looks at an element that one before it has found not to be there.
+
+    None where that would need a check inside a loop before it. `loaded` is what has been looked at already.
+    """
+    out: list[n.Stmt] = []
+    passed: Expr = b.TRUE
+    for k, s in enumerate(block):
+        own = frozenset(e for e in exprs((s,)) if isinstance(e, Load))
+        if not own <= loaded:
+            if any(isinstance(x, n.Accumulate) for x in walk(out) if x not in out):
+                return None
+            if passed != b.TRUE:
+                rest = _in_turn(block[k:], loaded)
+                return None if rest is None else (*out, n.If(passed, rest, span=s.span))
+        inner = [_in_turn(body, loaded) for body in bodies(s)]
+        if any(body is None for body in inner):
+            return None
+        parts = iter(inner)
+        out.append(with_bodies(s, lambda body, parts=parts: next(parts)))  # type: ignore[misc]
+        match s:
+            case n.Accumulate(value=condition):
+                passed, loaded = b.both(passed, condition), loaded | own
+            case n.Let():
+                loaded |= own
+            case _:
+                pass
+    return tuple(out)
+
+
+def _unguarded(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    return tuple(with_bodies(s, _unguarded) for s in block if not isinstance(s, n.Guard))
+
+
+_NAMES = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "or_else", "all": "and_then"}
+
+
+def _combined(running: Running, one: Expr, two: Expr) -> Expr:
+    return Apply(_NAMES[running.op], (one, two), running.node.value.dtype)
+
+
+def _accumulated(block: Iterable[n.Stmt], running: Running, total: str) -> tuple[n.Stmt, ...]:
+    """``s := s + e`` as ``total sum= e``; under ``if e > s`` too: a maximum may look at every element."""
+    out: list[n.Stmt] = []
+    for s in block:
+        match s:
+            case n.Assign(name, value) if name == running.name:
+                out.append(n.Accumulate(total, running.op, _other(value, name, running.op), span=s.span))
+            case n.If(condition, then, ()) if running.name in variables_read(condition):
+                out.extend(_accumulated(then, running, total))
+            case _:
+                out.append(with_bodies(s, lambda inner: _accumulated(inner, running, total)))
+    return tuple(out)
+
+
+_NEUTRAL = {"sum": 0, "prod": 1}
+
+
+def _other(value: Expr, name: str, op: str) -> Expr:
+    """What ``name = name op other`` combines `name` with."""
+    match value:
+        case Var() if value.name == name:
+            return b.cast(b.index(_NEUTRAL[op]), value.dtype)
+        case Apply("where", (condition, x, y), _) if name in variables_read(condition) or op not in _NEUTRAL:
+            return y if isinstance(x, Var) and x.name == name else x
+        case Apply("where", (condition, x, y), _):
+            return b.where(condition, _other(x, name, op), _other(y, name, op))
+        case Apply("subtract", (Var(left), other), dtype) if left == name:
+            return Apply("negative", (other,), dtype)
+        case Apply(_, (Var(left), other), _) if left == name:
+            return other
+        case Apply(_, (other, Var(right)), _) if right == name:
+            return other
+        case Apply("add" | "subtract" as sign, (inner, other), dtype) if name in variables_read(inner):
+            return Apply(sign, (_other(inner, name, op), other), dtype)
+        case _:
+            return value

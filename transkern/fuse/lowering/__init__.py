@@ -1,0 +1,1 @@
+"""From array statements to loops, in one normal form."""

@@ -1,0 +1,237 @@
+"""Loops that add to elements which data choose: on a device all their iterations at once, by atomic operations.
+
+`counts[x[i]] += 1` runs in order where nothing is known of `x`. A sum of integers is the same in any order, though, and
+so are their extremes and bits; a device has operations for them that no other thread comes between. A sum of floats is
+not: NumPy's order is part of its answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from transkern.fuse.lowering.kernels import runs_on_host
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, own_exprs, walk, with_bodies
+
+ANY_ORDER = ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor")
+"""Operations that may be made on one element in any order."""
+_DTYPES = ("int32", "uint32", "int64", "uint64")
+"""What devices have atomic operations for."""
+
+
+def update_atomically(program: n.Program) -> n.Program:
+    """The program with such loops parallel."""
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(one(s) for s in statements)
+
+    def one(s: n.Stmt) -> n.Stmt:
+        if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE and _updates(s.body):
+            return replace(s, kind="parallel", body=_atomic(s.body))
+        return with_bodies(s, block)
+
+    return replace(program, body=block(program.body))
+
+
+def operand(s: n.Store) -> tuple[str, Expr] | None:
+    """The operation by which a statement changes the element it stores to, and its other operand."""
+    if (found := _combined(s)) is None:
+        return None
+    op, other, swapped = found
+    commutes = op in ANY_ORDER and (op != "subtract" or not swapped)
+    return (op, other) if commutes and other.dtype == s.value.dtype else None
+
+
+def _combined(s: n.Store) -> tuple[str, Expr, bool] | None:
+    """The operation of two operands of which one is the element itself that is stored to, the other operand, and
+    whether this one comes first."""
+    value = s.value
+    if not isinstance(value, Apply) or len(value.args) != 2:
+        return None
+    swapped = _is_place(value.args[1], s)
+    place, other = value.args[::-1] if swapped else value.args
+    return (value.op, other, swapped) if _is_place(place, s) else None
+
+
+def _is_place(e: Expr, s: n.Store) -> bool:
+    return isinstance(e, Load) and (e.buffer, e.index) == (s.buffer, s.index) and e.dtype == s.value.dtype
+
+
+def _updates(body: Sequence[n.Stmt]) -> bool:
+    """Whether the iterations only change elements, by operations of any order, and read nothing that they change."""
+    stores = [s for s in walk(body) if isinstance(s, n.Store)]
+    if not stores or not all(isinstance(s, (n.Let, n.Store, n.If)) for s in walk(body)):
+        return False
+    changed = {s.buffer for s in stores}
+    ways: set[tuple[str, str]] = set()
+    for s in stores:
+        found = operand(s)
+        if found is None or s.value.dtype not in _DTYPES:
+            return False
+        ways.add((s.buffer, "add" if found[0] == "subtract" else found[0]))
+    return len(ways) == len(changed) and not any(buffers_read(e) & changed for e in _other_exprs(body))
+
+
+def _other_exprs(body: Sequence[n.Stmt]) -> Iterator[Expr]:
+    """All that the iterations compute, without the elements themselves that are changed."""
+    for s in walk(body):
+        if isinstance(s, n.Store):
+            found = operand(s)
+            assert found is not None
+            yield from (*s.index, found[1])
+        else:
+            yield from own_exprs(s)
+
+
+def _atomic(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    return tuple(replace(s, atomic=True) if isinstance(s, n.Store) else with_bodies(s, _atomic) for s in body)
+
+
+# ---- in order, for each element by a thread of its own ---------------------------------------------------------------
+
+FROM = 4096
+"""Iterations from which sorting is worth its launches."""
+_EACH = 16
+"""Elements for each iteration at most: what is kept for each element must not cost more than the iterations do."""
+_OUT_OF_ORDER = ("float16",)
+
+
+def sort_updates(program: n.Program) -> n.Program:
+    """The program with such loops on the host, where the order counts, by sorted places.
+
+    What goes to one element is brought together, in the loop's order, by a stable sort of the places; then a thread
+    folds it, for each element another one. Each element sees what it did in the loop, and has the same bits.
+    """
+    made = _Sorted(program)
+    body = made.block(program.body)
+    return replace(program, body=body, buffers=made.buffers, variables=made.variables)
+
+
+class _Sorted:
+    def __init__(self, program: n.Program) -> None:
+        self.names = Names.of(program)
+        self.buffers, self.variables = dict(program.buffers), dict(program.variables)
+
+    def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Loop) and s.kind == "sequential" and (made := self.sorted(s)) is not None:
+                out.append(made)
+            else:
+                out.append(with_bodies(s, self.block) if runs_on_host(s) else s)
+        return tuple(out)
+
+    def sorted(self, s: n.Loop) -> n.Stmt | None:
+        """The loop behind a test of how many iterations it has, and what takes its place where these are many."""
+        *lets, store = s.body
+        if s.start != b.ZERO or s.step != b.ONE or not isinstance(store, n.Store):
+            return None
+        if not all(isinstance(x, n.Let) for x in lets) or (found := _folded(store, lets)) is None:
+            return None
+        into = self.buffers[store.buffer]
+        if into.layout != "C" or into.element or len(store.index) != len(into.dims):
+            return None
+        size = b.product(into.dims)
+        many = b.both(
+            b.compare("greater_equal", s.stop, b.index(FROM)),
+            b.compare("less_equal", size, b.mul(b.index(_EACH), s.stop)),
+        )
+        return n.If(many, tuple(self.steps(s, lets, store, found, size)), (s,), span=s.span)
+
+    def steps(
+        self, s: n.Loop, lets: Sequence[n.Stmt], store: n.Store, found: tuple[str, Expr, bool], size: Expr
+    ) -> Iterator[n.Stmt]:
+        op, other, swapped = found
+        into, dtype = self.buffers[store.buffer], store.value.dtype
+        count = s.stop
+
+        def array(base: str, kind: str, extent: Expr) -> str:
+            name = self.names.fresh(base)
+            self.buffers[name] = n.Buffer(name, kind, (extent,))
+            return name
+
+        def loop(axis: str, stop: Expr, *body: n.Stmt) -> n.Stmt:
+            return n.Loop(axis, b.ZERO, stop, b.ONE, "parallel", body, span=s.span)
+
+        def at(name: str, place: Expr, kind: str = "int64") -> Expr:
+            return Load(name, (place,), kind)
+
+        places, order, together = (array(base, "int64", count) for base in ("places", "order", "together"))
+        terms = array("terms", other.dtype if other.dtype != "index" else "int64", count)
+        begins, ends = (array(base, "int64", size) for base in ("begins", "ends"))
+
+        axis = Var(self.names.fresh("k"), "index")
+        inside, names = self.renamed(lets, {s.axis: axis})
+        place = b.ravel([b.substitute(i, names) for i in store.index], into.dims)
+        yield n.Alloc(places)
+        yield loop(axis.name, count, *inside, n.Store(places, (axis,), b.cast(place, "int64")))
+        yield n.Alloc(order)
+        yield n.Library("argsort", (order,), (places,), (("axis", 0), ("kind", "stable")), span=s.span)
+
+        axis, turn = Var(self.names.fresh("k"), "index"), Var(self.names.fresh("turn"), "index")
+        inside, names = self.renamed(lets, {s.axis: turn})
+        yield n.Alloc(together)
+        yield n.Alloc(terms)
+        yield loop(
+            axis.name, count, n.Let(turn.name, b.cast(at(order, axis), "index")), *inside,
+            n.Store(together, (axis,), at(places, turn)),
+            n.Store(terms, (axis,), b.cast(b.substitute(other, names), self.buffers[terms].dtype)),
+        )  # fmt: skip
+
+        element = Var(self.names.fresh("e"), "index")
+        yield n.Alloc(begins)
+        yield n.Alloc(ends)
+        none = Const(0, "int64")
+        yield loop(element.name, size, n.Store(begins, (element,), none), n.Store(ends, (element,), none))
+        axis, here = Var(self.names.fresh("k"), "index"), Var(self.names.fresh("here"), "int64")
+        target = b.cast(here, "index")
+
+        def other_than(neighbour: Expr) -> Expr:
+            return Apply("not_equal", (at(together, neighbour), here), "bool")
+
+        first = b.either(b.compare("equal", axis, b.ZERO), other_than(b.sub(axis, b.ONE)))
+        last = b.either(b.compare("equal", axis, b.sub(count, b.ONE)), other_than(b.add(axis, b.ONE)))
+        yield loop(
+            axis.name, count, n.Let(here.name, at(together, axis)),
+            n.If(first, (n.Store(begins, (target,), b.cast(axis, "int64")),), ()),
+            n.If(last, (n.Store(ends, (target,), b.cast(b.add(axis, b.ONE), "int64")),), ()),
+        )  # fmt: skip
+
+        element, axis = Var(self.names.fresh("e"), "index"), Var(self.names.fresh("k"), "index")
+        start, stop = (Var(self.names.fresh(base), "index") for base in ("begin", "end"))
+        value = Var(self.names.fresh("value"), dtype)
+        self.variables[value.name] = dtype
+        term = b.cast(at(terms, axis, self.buffers[terms].dtype), other.dtype)
+        changed = Apply(op, (term, value) if swapped else (value, term), dtype)
+        where = b.unravel(element, into.dims)
+        each = n.Loop(axis.name, start, stop, b.ONE, "sequential", (n.Assign(value.name, changed),), span=s.span)
+        folds = (n.Assign(value.name, Load(into.name, where, dtype)), each, n.Store(into.name, where, value))
+        yield loop(
+            element.name, size, n.Let(start.name, b.cast(at(begins, element), "index")),
+            n.Let(stop.name, b.cast(at(ends, element), "index")),
+            n.If(b.compare("greater", stop, start), folds, ()),
+        )  # fmt: skip
+
+    def renamed(self, lets: Sequence[n.Stmt], names: dict[str, Expr]) -> tuple[list[n.Stmt], dict[str, Expr]]:
+        """The statements with names of their own, and what stands for the old ones."""
+        out: list[n.Stmt] = []
+        for s in lets:
+            assert isinstance(s, n.Let)
+            made = Var(self.names.fresh(s.name), s.value.dtype)
+            out.append(replace(s, name=made.name, value=b.substitute(s.value, names)))
+            names = {**names, s.name: made}
+        return out, names
+
+
+def _folded(s: n.Store, lets: Sequence[n.Stmt]) -> tuple[str, Expr, bool] | None:
+    """The operation that an iteration makes on its element, the other operand, and whether this one comes first; None
+    where anything else reads what the loop changes."""
+    found = _combined(s)
+    if found is None or s.value.dtype in _OUT_OF_ORDER:
+        return None
+    reads = [*s.index, found[1], *(e for x in lets for e in own_exprs(x))]
+    return None if any(s.buffer in buffers_read(e) for e in reads) else found

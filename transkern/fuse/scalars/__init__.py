@@ -1,0 +1,1 @@
+"""Scalars and loads: what is computed, loaded or carried once."""

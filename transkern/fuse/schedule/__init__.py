@@ -1,0 +1,1 @@
+"""Loops bound to lanes, tiles and threads."""

@@ -1,0 +1,197 @@
+"""Two loops that carry dependences by constant distances run in tiles along diagonals:
+
+    for i in 1 .. n:                          for wave in 0 .. tiles_i + tiles_j - 1:
+        for j in 1 .. m:              to          parallel tile in …:
+            d[i, j] = min(d[i - 1, j],                for i in rows of the tile:
+                          d[i, j - 1], …)                 for j in columns of the tile: …
+
+Where a value comes from the right (``d[i - 1, j + 1]``), the columns are skewed first: in ``j + i`` it comes from the
+left. Then every dependence goes down or to the right, tiles on one diagonal are independent, and inside a tile nothing
+changes: the same operations, in an order that no iteration can tell from the old one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from transkern.analysis.bands import Distance, constant_distances
+from transkern.analysis.verdicts import Walk
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.schedule.slant import slant_of, slanted
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
+
+_ROWS, _COLUMNS = 64, 256
+"""A tile: long enough for its barrier to cost little, small enough for two cores to get many on a diagonal."""
+
+_POINTS = 200_000
+"""Points below which waves are not worth waking threads for: the loops stay as they are."""
+
+
+def tile_wavefronts(program: n.Program) -> n.Program:
+    """The program with pairs of loops that only constant distances order as waves of tiles."""
+    return _by_waves(program, _Tiling)
+
+
+def _by_waves(program: n.Program, kind: type[_Tiling]) -> n.Program:
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = kind(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+class _Tiling(Walk):
+    def __init__(self, program: n.Program) -> None:
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
+        self.names = Names.of(program)
+        self.variables, self.buffers = dict(program.variables), dict(program.buffers)
+        self.parallel = 0
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            self.parallel += 1
+            made = self.inside(s)
+            self.parallel -= 1
+            return [made]
+        if not self.parallel and isinstance(s, n.Loop) and b.constant(s.step) == 1:
+            inner = _only_loop(s)
+            if inner is not None and _plain(inner):
+                found = self.distances(s, inner)
+                if found is not None:
+                    return self.ordered(s, inner, *found)
+        return [self.inside(s)]
+
+    def distances(self, outer: n.Loop, inner: n.Loop) -> tuple[frozenset[Distance], frozenset[str]] | None:
+        """The distances that order the two loops, and the private variables; None where there are others."""
+        changed = scalars_set(outer) | {outer.axis}
+        written = buffers_written(outer)
+        for e in (inner.start, inner.stop):
+            if variables_read(e) & changed or buffers_read(e) & written:
+                return None
+        verdict = self.judged(outer)
+        if not verdict.by_memory_alone or verdict.raises or verdict.meeting is None:
+            return None
+        distances = constant_distances(verdict, inner)
+        return None if distances is None else (distances, verdict.scalars.private)
+
+    def ordered(
+        self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
+    ) -> list[n.Stmt]:
+        """The loops as waves of tiles where that pays, in slanted blocks of rows where one row alone would wait."""
+        slant = slant_of(distances) if self.waits(inner) else None
+        whole = replace(inner, body=(*(x for x in outer.body if x is not inner), *inner.body))
+
+        def rows(own: n.Loop, part: n.Loop) -> tuple[n.Stmt, ...]:
+            made = slanted(own, part, slant, self.names) if slant is not None else []
+            return tuple(made) or (replace(own, body=(part,)),)
+
+        if not any(down and not across for down, across in distances) and len(distances) < 2:
+            return list(rows(outer, whole)) if slant is not None else [self.inside(outer)]
+        skew = max(0, *(-(across // down) for down, across in distances if down))
+        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
+        return self.tiled(outer, whole, skew, rows, plain)
+
+    def waits(self, inner: n.Loop) -> bool:
+        """Whether a row alone would wait for its elements: floating-point operations take several cycles each.
+
+        (Where branches depend on data, rows side by side are harder to predict.)
+        """
+        return all(
+            not isinstance(s, n.If) and (not isinstance(s, n.Store) or self.buffers[s.buffer].dtype.startswith("float"))
+            for s in walk(inner.body)
+        )
+
+    def tiled(
+        self, outer: n.Loop, inner: n.Loop, skew: int, rows_of: Callable[[n.Loop, n.Loop], tuple[n.Stmt, ...]],
+        plain: n.Loop,
+    ) -> list[n.Stmt]:  # fmt: skip
+        """The waves. Columns are counted as ``j + skew * (i - first row)``."""
+        rows, columns = b.index(_ROWS), b.index(_COLUMNS)
+        height, width = b.sub(outer.stop, outer.start), b.sub(inner.stop, inner.start)
+        skewed = b.add(width, b.mul(b.index(skew), b.maximum(b.sub(height, b.ONE), b.ZERO)))
+        down, across = _tiles(height, rows), _tiles(skewed, columns)
+        wave, tile = Var(self.names.fresh("wave")), Var(self.names.fresh("tile"))
+        row = b.add(outer.start, b.mul(rows, tile))
+        shift = b.mul(b.index(skew), b.sub(Var(outer.axis), outer.start))
+        column = b.sub(b.add(inner.start, b.mul(columns, b.sub(wave, tile))), shift)
+        part = replace(
+            inner,
+            start=b.maximum(column, inner.start) if skew else column,
+            stop=b.minimum(b.add(column, columns), inner.stop),
+        )
+        tile_rows = rows_of(replace(outer, start=row, stop=b.minimum(b.add(row, rows), outer.stop)), part)
+        first = b.maximum(b.add(b.sub(wave, across), b.ONE), b.ZERO)
+        last = b.minimum(b.add(wave, b.ONE), down)
+        tiles = n.Loop(tile.name, first, last, b.ONE, "parallel", tile_rows, span=outer.span)
+        waves = b.sub(b.add(down, across), b.ONE)
+        loop = n.Loop(wave.name, b.ZERO, waves, b.ONE, "sequential", (tiles,), large=True, span=outer.span)
+        rows_enough = b.compare("greater_equal", height, b.index(2 * _ROWS))
+        enough = b.both(rows_enough, b.compare("greater_equal", b.mul(height, width), b.index(_POINTS)))
+        (own,) = (s for s in plain.body if isinstance(s, n.Loop))
+        own = replace(own, body=(*(s for s in plain.body if s is not own), *own.body))
+        return [n.If(enough, (loop,), rows_of(plain, own), span=outer.span)]
+
+
+def _tiles(extent: Expr, size: Expr) -> Expr:
+    return b.floordiv(b.add(extent, b.sub(size, b.ONE)), size)
+
+
+def _only_loop(outer: n.Loop) -> n.Loop | None:
+    """The one loop in the body of `outer`, beside lets that may move into it."""
+    loops = [s for s in outer.body if isinstance(s, n.Loop)]
+    if len(loops) != 1 or loops[0].kind != "sequential" or b.constant(loops[0].step) != 1:
+        return None
+    written = buffers_written(outer)
+    for s in outer.body:
+        if s is not loops[0] and not (isinstance(s, n.Let) and not buffers_read(s.value) & written):
+            return None
+    return loops[0] if outer.body[-1] is loops[0] else None
+
+
+def _plain(inner: n.Loop) -> bool:
+    """Whether the body of the inner loop is all statements of one point."""
+    return all(isinstance(s, (n.Let, n.Assign, n.Store, n.If)) for s in walk(inner.body))
+
+
+# ---- on a device, a point a thread -----------------------------------------------------------------------------------
+
+_LEAST = 16
+"""Points along both loops from which a diagonal has something to gain."""
+
+
+def order_by_waves(program: n.Program) -> n.Program:
+    """The program with such loops as diagonals of single points, all of which a device computes at once."""
+    return _by_waves(program, _Waves)
+
+
+class _Waves(_Tiling):
+    def ordered(
+        self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
+    ) -> list[n.Stmt]:
+        """The loops as waves: the point in column ``j`` of row ``i`` is in wave ``j + (skew + 1) * i``."""
+        skew = max(0, *(-(across // down) for down, across in distances if down))
+        if not all(down or across for down, across in distances):
+            return [self.inside(outer)]
+        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
+        height, width = b.sub(outer.stop, outer.start), b.sub(inner.stop, inner.start)
+        wave, row = Var(self.names.fresh("wave")), Var(self.names.fresh("row"))
+        behind = b.mul(b.index(skew + 1), row)
+        column = b.sub(wave, behind)
+        point = (
+            n.Let(outer.axis, b.add(outer.start, row)), n.Let(inner.axis, b.add(inner.start, column)),
+            *(s for s in outer.body if s is not inner), *inner.body,
+        )  # fmt: skip
+        last = b.minimum(b.add(b.floordiv(wave, b.index(skew + 1)), b.ONE), height)
+        first = b.maximum(_tiles(b.add(b.sub(wave, width), b.ONE), b.index(skew + 1)), b.ZERO)
+        rows = n.Loop(row.name, first, last, b.ONE, "parallel", point, span=outer.span)
+        count = b.add(width, b.mul(b.index(skew + 1), b.sub(height, b.ONE)))
+        loop = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (rows,), span=outer.span)
+        least = b.index(_LEAST)
+        enough = b.both(b.compare("greater_equal", height, least), b.compare("greater_equal", width, least))
+        return [n.If(enough, (loop,), (plain,), span=outer.span)]

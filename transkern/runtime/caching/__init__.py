@@ -1,0 +1,1 @@
+"""The disk cache, and what code must be compiled anew for."""

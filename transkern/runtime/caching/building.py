@@ -1,0 +1,98 @@
+"""One specialisation: translation, passes, text, toolchain. They come out of a disk cache (`cached.py`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from transkern import limits
+from transkern.frontend.sources.observed import Looks, observing
+from transkern.options import DEFAULT, Options
+from transkern.runtime.caching import making, surveys
+from transkern.runtime.specialisation import Specialisation
+
+if TYPE_CHECKING:
+    from transkern.frontend.values.values import Function
+
+
+def build(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
+) -> Specialisation:
+    """`function` for arguments of `arg_types` on `target`."""
+    with limits.compilation_of(function), observing() as looks:
+        made = _build(function, arg_types, target, options, looks)
+    if made.conditions is None and isinstance(function, types.FunctionType):
+        made.conditions = surveys.of_translation(function, arg_types, looks).conditions
+    return made
+
+
+def _build(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks
+) -> Specialisation:
+    from transkern.runtime.caching import cached
+
+    if target == "pallas":
+        from transkern.targets.pallas.module.needs import need
+
+        need("astor", "jax")
+    return cached.build(function, arg_types, target, options, looks)
+
+
+def texts(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
+) -> dict[str, str]:
+    """The files of a specialisation: names and texts."""
+    from transkern.frontend.sources.source import live_function
+
+    with limits.compilation_of(function), observing():
+        program = making.program_for(function, arg_types, target, options)
+        return program_texts(program, target, options.allow_float32, live_function(function))
+
+
+def program_texts(
+    program: Any, target: str, allow_float32: bool = False, function: Function | None = None
+) -> dict[str, str]:
+    """The files that a program prints as on a target; with the parameters of the user's `function`."""
+    if function is not None:
+        from transkern.targets.signature import signature_text
+
+        program = dataclasses.replace(program, signature=signature_text(function))
+    from transkern.targets.naming import CUDA, C, function_name
+
+    match target:
+        case "cpu":
+            from transkern.targets.cpu.launcher import launcher
+            from transkern.targets.cpu.module import emit, file_name
+
+            name = file_name(program)
+            return {f"{name}.c": emit(program), f"{name}.py": launcher(program)}
+        case "cuda":
+            from transkern.targets.cuda.emit import emit as emit_cuda
+
+            kernels, launch = emit_cuda(program)
+            name = function_name(program.name, CUDA)
+            return {f"{name}.cu": kernels, f"{name}.py": launch}
+        case _:
+            from transkern.targets.pallas.module.emit import emit as emit_pallas
+
+            return {f"{function_name(program.name, C)}.py": emit_pallas(program, narrow=allow_float32)}
+
+
+def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
+    from transkern.frontend.sources.source import live_function
+    from transkern.frontend.specialise import specialise
+
+    with limits.compilation_of(function), observing():
+        return explained(specialise(live_function(function), arg_types))
+
+
+def explained(made: Any) -> str:
+    """What becomes of a program of array statements on the CPU, and what is known of its loops."""
+    from transkern import pipeline
+    from transkern.analysis.loops import reports
+    from transkern.analysis.reports.explain import explain as explain_program
+
+    before = pipeline.run(made, pipeline.BEFORE_LOOPS)
+    return explain_program(pipeline.run(made, pipeline.PASSES), reports(before))

@@ -1,0 +1,1 @@
+"""The forms that kernels take: a grid of blocks, rows of lanes, whole arrays."""

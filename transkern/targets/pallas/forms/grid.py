@@ -1,0 +1,346 @@
+"""Grid kernels: one pure function of a block, which `_grid` (see `prelude`) runs over all blocks.
+
+An array whose dims walk the block's slots in order is cut into blocks; one that is read in another way (a column, a
+transpose) is brought into that form by XLA first. Slots that are reduced or sliced lie whole in every block.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load
+from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk, walk_expr
+from transkern.targets.pallas.forms.slots import slots_of
+from transkern.targets.pallas.forms.statements import Statements, trips
+from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
+from transkern.targets.pallas.forms.values import Inexpressible, Value
+from transkern.targets.pallas.forms.vector import Array, AxisInfo
+from transkern.targets.pallas.printing import spelling
+from transkern.targets.pallas.printing.quote import assign, call, function, name, quote, sequence
+
+if TYPE_CHECKING:
+    from transkern.targets.pallas.module.host import Host
+
+_COMBINABLE = ("sum", "max", "min", "any", "all", "count", "last")
+
+
+def emit(host: Host, kernel: n.Kernel) -> None:
+    """Append the kernel and its call to the host's statements; raises Inexpressible."""
+    rank, slots = slots_of(kernel.body)
+    slots = _turned(kernel, rank, slots)
+    loops = [s for s in kernel.body if isinstance(s, n.Loop)]
+    rest = [s for s in kernel.body if not isinstance(s, (n.Loop, n.Accumulator))]
+    before = (
+        [s for s in rest if isinstance(s, n.Let) and kernel.body.index(s) < kernel.body.index(loops[0])]
+        if loops
+        else []
+    )
+    rest = [s for s in rest if s not in before]
+    if rank == 0 or len(loops) != 1 or not all(isinstance(s, n.Store) and not s.index for s in rest):
+        raise Inexpressible("more than one loop")
+    if _only_moves(kernel):
+        raise Inexpressible("it only moves data")
+    for s in walk(kernel.body):
+        if isinstance(s, (n.Compact, n.Scanning, n.While, n.Guard)) or (isinstance(s, n.Loop) and s.kind != "parallel"):
+            raise Inexpressible("a loop in order")
+    for s in before:
+        host.rank, host.slots = 0, {}
+        host.statement(s)
+    kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
+    Body(host, rank, slots, kernel).run(kernel)
+
+
+def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int]:
+    """The slots, exchanged where most accesses to matrices have the inner axis first."""
+    if rank != 2:
+        return slots
+    accesses = [s.index for s in walk(kernel.body) if isinstance(s, n.Store)]
+    accesses += [e.index for e in exprs(kernel.body) if isinstance(e, Load)]
+    score = 0
+    for index in accesses:
+        order = [slots[v] for i in index for v in sorted(variables_read(i)) if v in slots]
+        score += 1 if order == [0, 1] else -1 if order == [1, 0] else 0
+    return {a: 1 - s for a, s in slots.items()} if score < 0 else slots
+
+
+def _only_moves(kernel: n.Kernel) -> bool:
+    return all(
+        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
+    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
+
+
+class Body(Statements):
+    """The function of one block."""
+
+    mosaic = True
+
+    def __init__(self, host: Host, rank: int, slots: dict[str, int], kernel: n.Kernel) -> None:
+        super().__init__(host.module, rank, slots)
+        self.host = host
+        self.written = buffers_written(kernel)
+        self.used = buffers_used(kernel)
+        self.scalar_operands: dict[str, ast.expr] = {}
+        self.operands: dict[str, ast.expr] = {}
+        self.buffer_operands: dict[str, str] = {}
+        self.results: list[str] = []
+        self.extents: dict[int, Expr] = {}
+        self.whole: set[int] = set()
+        self.uses_block = False
+        for s in walk(kernel.body):
+            if isinstance(s, n.Loop):
+                slot = slots[s.axis]
+                extent = trips(s)
+                if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
+                    self.whole.add(slot)
+
+    # --- the call
+
+    def run(self, kernel: n.Kernel) -> None:
+        host, module = self.host, self.module
+        outer = [s for s in kernel.body if isinstance(s, n.Accumulator)]
+        for buffer in sorted(self.used | self.written):
+            if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
+                raise Inexpressible(f"{host.program.buffers[buffer].dtype} in a TPU kernel")
+        if outer:
+            self.reduce_all(outer)
+        self.block(s for s in kernel.body if not isinstance(s, n.Store))
+        if self.operands and all(o.startswith("view.") for o in self.operands):
+            raise Inexpressible("its operands are columns")
+        accumulators = [s.name for s in outer]
+        returned = [name(self.arrays[r].name) for r in self.results] + [self.env[a].node for a in accumulators]
+        self.out.append(ast.Return(sequence(returned)))
+        block = "block" if self.uses_block else "_"
+        arguments = [block, *self.scalar_operands, *(o.removeprefix("view.") for o in self.operands)]
+        of = module.fresh(kernel.name)
+        host.out.append(function(of, arguments, self.out))
+        tiled = sequence([ast.Constant(s not in self.whole) for s in range(self.rank)])
+        extents = sequence([host.size(self.extents[s]) for s in range(self.rank)])
+        results = [
+            sequence([self.shape(r), quote(f"jnp.{module.dtype(self.program.buffers[r].dtype)}")]) for r in self.results
+        ]
+        results += [sequence([sequence([]), quote(f"jnp.{module.dtype(a.dtype)}"), ast.Constant(a.op)]) for a in outer]
+        order = list(self.operands)
+        aliases = {
+            order.index(self.buffer_operands[r]): k for k, r in enumerate(self.results) if r in self.buffer_operands
+        }
+        made = call(
+            module.helper("_grid"),
+            [name(of), extents, tiled, ast.List(list(self.scalar_operands.values()), ast.Load()),
+             ast.List(list(self.operands.values()), ast.Load()), ast.List(results, ast.Load()),
+             ast.Dict([ast.Constant(k) for k in aliases], [ast.Constant(v) for v in aliases.values()])],
+        )  # fmt: skip
+        targets = [host.array(r).name for r in self.results] + [module.identifier(a) for a in accumulators]
+        host.out.append(
+            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
+        )
+        for r in self.results:
+            host.defined.add(r)
+            slots = self.arrays[r].slots
+            assert slots is not None
+            if len(slots) != self.rank:
+                dims = sequence([host.size(d) for d in self.program.buffers[r].dims])
+                host.out.append(assign(host.array(r).name, quote("_0.reshape(_1)", name(host.array(r).name), dims)))
+        for a in outer:
+            host.env[a.name] = Value(name(module.identifier(a.name)), a.dtype)
+        host.rank, host.slots = 0, {}
+        for s in kernel.body:
+            if isinstance(s, n.Store):
+                host.statement(s)
+
+    def shape(self, buffer: str) -> ast.expr:
+        slots = self.arrays[buffer].slots
+        assert slots is not None
+        dims = dict(zip(slots, self.program.buffers[buffer].dims, strict=True))
+        return sequence([self.host.size(dims[s]) if s in dims else ast.Constant(1) for s in range(self.rank)])
+
+    def reduce_all(self, outer: list[n.Accumulator]) -> None:
+        """Reductions over everything: blocks may be ragged, so what lies beyond the end is masked."""
+        for a in outer:
+            if (
+                a.op not in _COMBINABLE
+                or a.dtype not in ("float32", "int32", "index", "float64", "bool")
+                or (a.dtype == "bool")
+            ):
+                raise Inexpressible(f"`{a.op}` of {a.dtype} over everything")
+        self.ragged = True
+
+    ragged = False
+
+    def accumulate(self, s: n.Accumulate) -> None:
+        _, kept = self.declared[s.name]
+        closed = self.open_slots() - kept
+        if kept or not self.ragged:
+            self.whole |= closed
+            super().accumulate(s)
+            return
+        outer = self.mask
+        for info in list(self.axes.values()):
+            if info.slot not in self.whole:
+                inside = quote("_0 < _1", self.position(info).node, self.host.size(info.extent))
+                axes = frozenset({info.slot})
+                if self.mask is not None:
+                    inside, axes = quote("_0 & _1", self.mask.node, inside), axes | self.mask.axes
+                self.mask = Value(inside, "bool", axes)
+        super().accumulate(s)
+        self.mask = outer
+
+    # --- operands
+
+    def expr(self, e: Expr) -> Value:
+        if self.hoisting and self._is_hoistable(e) and not self.is_static(e):
+            made = self.module.hoist(e)
+            assert isinstance(made.node, ast.Name)
+            self.scalar_operands.setdefault(made.node.id, made.node)
+            return made
+        if (
+            isinstance(e, Apply)
+            and e.dtype != "bool"
+            and not self.varies(e)
+            and not self.is_static(e)
+            and not self._local(e)
+        ):
+            param = self.module.fresh("scalar")
+            self.host.rank, self.host.slots = 0, {}
+            self.scalar_operands[param] = self.host.expr(e).node
+            return Value(name(param), e.dtype)
+        return super().expr(e)
+
+    def _local(self, e: Expr) -> bool:
+        """Whether `e` depends on what this kernel computes."""
+        return bool(variables_read(e) & set(self.env)) or any(x.buffer in self.written for x in _loads(e))
+
+    def variable(self, of: str, dtype: str) -> Value:
+        if of not in self.axes and of not in self.env and of in self.host.env:
+            value = self.host.env[of]
+            if value.static:
+                return value
+            param = self.module.identifier(of)
+            self.scalar_operands.setdefault(param, value.node)
+            return Value(name(param), value.dtype)
+        return super().variable(of, dtype)
+
+    def is_static(self, expr: Expr) -> bool:
+        return super().is_static(expr) or self.host_static(expr)
+
+    def host_static(self, expr: Expr) -> bool:
+        return (
+            bool(variables_read(expr))
+            and not (variables_read(expr) & (set(self.axes) | set(self.env)))
+            and self.host.is_static(expr)
+        )
+
+    def position(self, info: AxisInfo) -> Value:
+        if info.slot in self.whole:
+            return super().position(info)
+        self.uses_block = True
+        shape = [quote(f"block.shape[{s}]") if s == info.slot else ast.Constant(1) for s in range(self.rank)]
+        node = quote(
+            f"lax.broadcasted_iota(jnp.{self.module.integer}, _0, {info.slot}) + block.start[{info.slot}]",
+            ast.Tuple(shape, ast.Load()),
+        )
+        return Value(node, "index", frozenset({info.slot}))
+
+    def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
+        if slot in self.whole and b.difference(self.extents[slot], extents[slot]) != 0:
+            return self.size(extents[slot])
+        self.uses_block = True
+        return quote(f"block.shape[{slot}]")
+
+    def extent_of(self, s: Span_) -> ast.expr:
+        return self.slot_size(s.slot, {s.slot: s.extent})
+
+    def load(self, e: Load) -> Value:
+        if e in self.views:
+            return self.views[e]
+        if e.buffer in self.arrays:
+            try:
+                return self.note(super().load(e), e)
+            except Inexpressible:
+                if e.buffer in self.written:
+                    raise
+                return self.view(e)
+        dims = self.program.buffers[e.buffer].dims
+        if len(e.index) == len(dims) and dims:
+            subscripts = sort(self, e.index, dims)
+            slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.stride == 1]
+            if len(slots) == len(dims) and slots == sorted(set(slots)):
+                self.bind_operand(e.buffer, tuple(slots))
+                return self.note(super().load(e), e)
+        if e.buffer in self.written:
+            raise Inexpressible("an array that is read and written in different ways")
+        return self.view(e)
+
+    def note(self, value: Value, e: Load) -> Value:
+        """Slots of which an access takes a part lie whole in each block."""
+        for x in sort(self, e.index, self.program.buffers[e.buffer].dims):
+            if isinstance(x, Span_) and not x.whole:
+                self.whole.add(x.slot)
+        slots = self.arrays[e.buffer].slots
+        assert slots is not None
+        self.whole |= set(slots) - value.axes
+        return value
+
+    def bind_operand(self, buffer: str, slots: tuple[int, ...]) -> None:
+        host = self.host
+        host.ensure(buffer)
+        param = host.array(buffer).name
+        node: ast.expr = name(param)
+        if len(slots) != self.rank:
+            shape = dict(zip(slots, self.program.buffers[buffer].dims, strict=True))
+            node = quote(
+                "_0.reshape(_1)",
+                node,
+                sequence([host.size(shape[s]) if s in shape else ast.Constant(1) for s in range(self.rank)]),
+            )
+        self.operands[param] = node
+        self.buffer_operands[buffer] = param
+        self.arrays[buffer] = Array(param, slots)
+
+    def view(self, e: Load) -> Value:
+        """An operand that XLA makes: a column, a transpose, one element."""
+        host = self.host
+        local = variables_read(e) - set(self.axes)
+        if local & set(self.env) or any(x.buffer in self.written for i in e.index for x in _loads(i)):
+            raise Inexpressible("a gather")
+        host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
+        try:
+            if any(isinstance(x, Gather) for x in sort(self, e.index, self.program.buffers[e.buffer].dims)):
+                raise Inexpressible("a gather")
+            made = host.load(e)
+        finally:
+            host.axes, host.mask = {}, None
+        param = self.module.fresh(f"{host.array(e.buffer).name}_part")
+        if made.axes:
+            self.operands[f"view.{param}"] = made.node
+        else:
+            self.scalar_operands[param] = made.node
+        value = Value(name(param), e.dtype, made.axes)
+        self.views[e] = value
+        return value
+
+    def store(self, s: n.Store, mask: Value | None) -> None:
+        dims = self.program.buffers[s.buffer].dims
+        subscripts = sort(self, s.index, dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.stride == 1]
+        if len(slots) != len(dims) or slots != sorted(set(slots)):
+            raise Inexpressible("a store across the block")
+        partial = mask is not None or not all(isinstance(x, Span_) and x.whole for x in subscripts)
+        if s.buffer not in self.arrays:
+            if partial or any(x.buffer == s.buffer for x in _loads(s.value)):
+                self.bind_operand(s.buffer, tuple(slots))
+            else:
+                self.arrays[s.buffer] = Array(self.host.array(s.buffer).name, tuple(slots))
+        for x in subscripts:
+            if isinstance(x, Span_) and not x.whole:
+                self.whole.add(x.slot)
+        if s.buffer not in self.results:
+            self.results.append(s.buffer)
+        super().store(s, mask)
+
+
+def _loads(e: Expr) -> list[Load]:
+    return [x for x in walk_expr(e) if isinstance(x, Load)]

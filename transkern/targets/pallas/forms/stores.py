@@ -1,0 +1,152 @@
+"""Stores into buffers that are values: each makes a new value under the buffer's name."""
+
+from __future__ import annotations
+
+import ast
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.targets.pallas.forms.subscripts import Place, Span_, Subscript, slice_of, sort
+from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
+from transkern.targets.pallas.forms.vector import Array, Vector, as_index, pack
+from transkern.targets.pallas.printing.quote import assign, call, name, quote
+
+
+class Stores(Vector):
+    """A `Vector` that stores."""
+
+    def store(self, s: n.Store, mask: Value | None) -> None:
+        buffer = self.program.buffers[s.buffer]
+        array = self.array(s.buffer)
+        value = self.expr(s.value)
+        if product_like(s.value) and s.buffer in self.module.summands:
+            value = self.rounded(value, s.value)
+        value = self.cast(value, buffer.dtype)
+        if not s.index:
+            new = self.bound(Value(self.typed(value, buffer.dtype), buffer.dtype, value.axes), s.value).node
+            if mask is not None:
+                new = self.chosen(mask.node, new, name(array.name), buffer.dtype)
+            self.out.append(assign(array.name, new))
+            return
+        if array.slots is not None:
+            self.store_aligned(s, array, value, mask)
+            return
+        dims = buffer.dims
+        if len(s.index) != len(dims):
+            self.store_flat(s, array, value, mask)
+            return
+        subscripts = sort(self, s.index, dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        if all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == list(range(self.rank)):
+            node = self.filled(value, buffer.dtype, dims, slots)
+            if mask is not None:
+                self.ensure(s.buffer)
+                node = self.chosen(mask.node, node, name(array.name), buffer.dtype)
+            self.out.append(assign(array.name, node))
+            return
+        if (
+            mask is None
+            and all(isinstance(x, Span_) and x.whole for x in subscripts)
+            and slots == sorted(set(slots))
+            and value.axes <= set(slots)
+        ):
+            shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
+            node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
+            self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
+            return
+        fresh = self.ensure(s.buffer)
+        if self.mosaic:
+            raise Inexpressible("a scatter")
+        self.scatter(s, array, value, mask, subscripts, fresh)
+
+    def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
+        """A store by linear index."""
+        if self.mosaic:
+            raise Inexpressible("a linear index")
+        self.ensure(s.buffer)
+        (at,) = (self.expr(i) for i in s.index)
+        node = at.node
+        if mask is not None:  # what is masked out is stored nowhere
+            node = quote("jnp.where(_0, _1, _2.size)", mask.node, node, name(array.name))
+        flat = quote("_0.reshape(-1).at[_1].set(_2, mode='drop')", name(array.name), node, value.node)
+        self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", flat, name(array.name))))
+
+    def scatter(
+        self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Subscript], fresh: bool
+    ) -> None:
+        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place. Nothing has been read of an
+        array that is `fresh`."""
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
+        plain = plain and not any(map(self.may_leave, subscripts, self.program.buffers[s.buffer].dims))
+        if (
+            (mask is None
+            and plain
+            and slots == list(range(self.rank)))
+            or (not slots and not value.axes and plain and mask is None)
+        ):
+            items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
+            helper = "_with" if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims) else ""
+            if slots and not fresh and self.module.is_made_from(s.value, s.buffer):
+                helper = "_stored"
+            if helper:
+                made = call(self.module.helper(helper), [name(array.name), as_index(items), value.node])
+                self.out.append(assign(array.name, made))
+                return
+            self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
+            return
+        index = [self.expr(i) for i in s.index]
+        if mask is not None:  # what is masked out is stored nowhere
+            limit = self.size(self.program.buffers[s.buffer].dims[0])
+            index[0] = Value(
+                quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes
+            )
+        if value.axes - frozenset[int]().union(*(i.axes for i in index)):  # a loop of one iteration leaves no trace
+            raise Inexpressible("a store that repeats")
+        items = [i.node for i in index]
+        if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
+            made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
+            self.out.append(assign(array.name, made))
+            return
+        self.out.append(
+            assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
+        )
+
+    def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
+        """A store into a block that has the slots' dimensions; a part is replaced by joining the rest to it."""
+        assert array.slots is not None
+        buffer = self.program.buffers[s.buffer]
+        subscripts = sort(self, s.index, buffer.dims)
+        parts = []
+        for x, slot in zip(subscripts, array.slots, strict=True):
+            if not isinstance(x, Span_) or x.slot != slot or x.stride != 1:
+                raise Inexpressible("a store that is not a slice")
+            if not x.whole:
+                parts.append(x)
+        extra = value.axes | (mask.axes if mask is not None else frozenset())
+        if extra - set(array.slots):
+            raise Inexpressible("a store that repeats")
+        node = self.typed(value, buffer.dtype)
+        if mask is not None:
+            if parts:
+                raise Inexpressible("a masked store to a part")
+            node = self.chosen(mask.node, node, name(array.name), buffer.dtype)
+        elif value.axes != set(array.slots) or parts:
+            node = call(self.module.helper("_fill"), [node, self.block_shape(array, buffer, subscripts)])
+        if len(parts) > 1:
+            raise Inexpressible("a store to a part in several dimensions")
+        for x in parts:
+            start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
+            node = call(self.module.helper("_put"), [name(array.name), ast.Constant(x.slot), start, stop, node])
+        self.out.append(assign(array.name, node))
+
+    def block_shape(self, array: Array, buffer: n.Buffer, subscripts: list[Subscript]) -> ast.expr:
+        """The shape of the part of a block that a store fills: a whole dimension may be cut to a tile."""
+        items: list[ast.expr] = [ast.Constant(1)] * self.rank
+        for x in subscripts:
+            assert isinstance(x, Span_)
+            items[x.slot] = self.extent_of(x)
+        return ast.Tuple(items, ast.Load())
+
+    def extent_of(self, s: Span_) -> ast.expr:
+        return self.size(s.extent)

@@ -1,0 +1,1 @@
+"""Programs as JAX can take them: no jumps, known sizes, 32 bits."""

@@ -1,0 +1,1 @@
+"""Python's text for jax.numpy and Mosaic."""
