@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from transkern.runtime.caching import cache
 
 PACKAGE = Path(__file__).parents[1] / "transkern"
 
@@ -40,6 +44,19 @@ def test_modules_do_not_import_each_other() -> None:
 def test_a_circle_is_found() -> None:
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"d"}, "e": {"a"}}
     assert sorted(map(sorted, components(graph))) == [["a", "b", "c"], ["d"], ["e"]]
+
+
+def test_a_change_of_any_file_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was compiled by another text of the package is not taken from the disk cache."""
+    asked: set[str] = set()
+
+    def stat(path: str) -> os.stat_result:
+        asked.add(path)
+        return os.stat(path)
+
+    monkeypatch.setattr(cache, "os", SimpleNamespace(stat=stat, walk=os.walk, path=os.path))
+    cache.compiler_version.__wrapped__()
+    assert {str(path) for path in MODULES.values()} <= asked
 
 
 def test_folders_are_small() -> None:

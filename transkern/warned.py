@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 
-_OURS = str(Path(__file__).parent)
+from transkern.version import ROOT
+
+_OURS = str(ROOT)
 _said: set[str] = set()
 
 

@@ -14,10 +14,11 @@ import sys
 import sysconfig
 import types
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from transkern.version import ROOT
 
 _PYTHONS = (
     "builtins", "math", "cmath", "operator", "itertools", "functools", "collections", "heapq", "bisect", "warnings",
@@ -36,7 +37,7 @@ _PUBLIC = ("numpy", *(f"numpy.{name}" for name in _NUMPYS), *_PYTHONS, "transker
 _COMPILED_LIBRARIES = frozenset({"cupy", "jax", "numba", "numexpr", "pandas", "scipy", "torch"})
 """What has its loops in compiled code: of its functions none is known."""
 
-_OURS = str(Path(__file__).parent.parent)
+_OURS = str(ROOT)
 _STANDARD = tuple(dict.fromkeys(sysconfig.get_path(name) for name in ("stdlib", "platstdlib")))
 _IN_SITE = tuple(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
 

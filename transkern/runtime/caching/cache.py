@@ -38,7 +38,7 @@ import numpy as np
 from transkern import private
 from transkern.runtime.caching import bound
 from transkern.runtime.caching.surveys import Survey
-from transkern.version import __version__
+from transkern.version import ROOT, __version__
 from transkern.warned import warn_once
 
 _KEPT = 8
@@ -101,9 +101,8 @@ def scratch() -> Path | None:
 @functools.cache
 def compiler_version() -> str:
     """A fingerprint of transkern itself."""
-    root = Path(__file__).parent.parent
     parts = []
-    for folder, _, names in os.walk(root):
+    for folder, _, names in os.walk(ROOT):
         for name in sorted(names):
             if name.endswith((".py", ".h", ".cpp")):
                 info = os.stat(os.path.join(folder, name))
