@@ -32,6 +32,7 @@ from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.loops.alternate import alternate_rows
+from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen
 from transkern.fuse.loops.contract import contract_temporaries
@@ -176,6 +177,7 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
@@ -220,6 +222,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
     *(fuse_for_devices if p is fuse_loops else p for p in LOOP_PASSES[1:]),
+    reduce_extremes,
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
     spill_scalars,
@@ -228,7 +231,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
-_FORMED = DEVICE_PASSES.index(predicate_stores) + 1
+_FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[:_HELD],
@@ -257,7 +260,8 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.exits import leave_once
 
-    passes = tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
+    instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
+    passes = tuple(instead.get(p, p) for p in DEVICE_PASSES)
     behind = passes.index(lower) + 1
     return (*passes[:behind], leave_once, *passes[behind:])  # behind `lower`: loops that are left then become kernels
 

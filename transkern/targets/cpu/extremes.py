@@ -8,6 +8,8 @@ for (int64_t j = 0; j < n; ++j) {
     most_odd = most_here != most_here ? most_here : most_odd;
 }
 most = maximum(most, most_odd != most_odd ? most_odd : most_part);
+
+Where all values are numbers, as those of a choice that compares them are, nothing is kept aside.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.facts import conjuncts
 from transkern.targets.clike import ident, kind_of
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ def begin_extremes(printer: KernelPrinter, own: Sequence[n.Accumulate]) -> list[
     for x in own:
         dtype = printer.accumulators[x.name].dtype
         if x.op in ("max", "min") and kind_of(dtype) == "f" and x.name not in names:
-            begin_part(printer, x.name, x.op, dtype)
+            begin_part(printer, x.name, x.op, dtype, all(is_number(y.value) for y in own if y.name == x.name))
             names.append(x.name)
     return names
 
@@ -41,26 +45,42 @@ def end_extremes(printer: KernelPrinter, names: Sequence[str]) -> None:
         printer.line(f"{c} = {combined}({c}, {end_part(printer, name)});")
 
 
-def begin_part(printer: KernelPrinter, name: str, op: str, dtype: str) -> str:
-    """Declares the part of one extremum; OpenMP's reductions for it."""
-    odd = f", {ident(name)}_odd = 0" if kind_of(dtype) == "f" else ""
+def is_number(value: Expr) -> bool:
+    """Whether a value is never NaN: an integer, or a choice that compares it, and else has a number."""
+    match value:
+        case Const(x):
+            return x == x
+        case Apply("where", (condition, x, y), _) if is_number(y):
+            compared = (c.args for c in conjuncts(condition) if isinstance(c, Apply) and c.op in _ORDER)
+            return is_number(x) or any(x in operands for operands in compared)
+        case _:
+            return kind_of(value.dtype) != "f"
+
+
+_ORDER = ("less", "less_equal", "greater", "greater_equal", "equal")
+
+
+def begin_part(printer: KernelPrinter, name: str, op: str, dtype: str, numbers: bool = False) -> str:
+    """Declares the part of one extremum, of `numbers` alone or of what may be NaN; OpenMP's reductions for it."""
+    numbers = numbers or kind_of(dtype) != "f"
+    odd = "" if numbers else f", {ident(name)}_odd = 0"
     printer.line(f"{printer.c.type(dtype)} {ident(name)}_part = {printer.bound(op, dtype)}{odd};")
-    printer.extremes[name] = (op, dtype)
+    printer.extremes[name] = (op, dtype, numbers)
     return clause_of(printer, name)
 
 
 def end_part(printer: KernelPrinter, name: str) -> str:
     """What a part came to."""
-    _, dtype = printer.extremes.pop(name)
+    *_, numbers = printer.extremes.pop(name)
     c = ident(name)
-    if kind_of(dtype) != "f":
+    if numbers:
         return f"{c}_part"
     printer.line(f"if ({c}_odd != {c}_odd) {c}_part = {c}_odd;")
     return f"{c}_part"
 
 
 def clause_of(printer: KernelPrinter, name: str) -> str:
-    op, dtype = printer.extremes[name]
+    op, dtype, numbers = printer.extremes[name]
     if kind_of(dtype) != "f":
         return f" reduction({op}: {ident(name)}_part)"
     kind, helper = printer.c.type(dtype), printer.c.helper(_helper(op, dtype), dtype)
@@ -73,14 +93,14 @@ def clause_of(printer: KernelPrinter, name: str) -> str:
         f"#pragma omp declare reduction({odd}: {kind}: omp_out = omp_in != omp_in ? omp_in : omp_out) "
         "initializer(omp_priv = 0)"
     )
-    return f" reduction({most}: {ident(name)}_part) reduction({odd}: {ident(name)}_odd)"
+    return f" reduction({most}: {ident(name)}_part)" + f" reduction({odd}: {ident(name)}_odd)" * (not numbers)
 
 
 def print_extreme(printer: KernelPrinter, s: n.Accumulate) -> None:
     """One more element."""
-    (op, dtype), c = printer.extremes[s.name], ident(s.name)
+    (op, dtype, numbers), c = printer.extremes[s.name], ident(s.name)
     helper = printer.c.helper(_helper(op, dtype), dtype)
-    if kind_of(dtype) != "f":
+    if numbers:
         printer.line(f"{c}_part = {helper}({c}_part, {printer.c.expr(s.value)});")
         return
     printer.line("{")
@@ -94,4 +114,4 @@ def _helper(op: str, dtype: str) -> str:
     return f"number_{op}imum" if kind_of(dtype) == "f" else f"i{op}"
 
 
-__all__ = ["begin_extremes", "begin_part", "clause_of", "end_extremes", "end_part", "print_extreme"]
+__all__ = ["begin_extremes", "begin_part", "clause_of", "end_extremes", "end_part", "is_number", "print_extreme"]

@@ -161,7 +161,7 @@ class KernelPrinter:
     begun: set[str] = field(default_factory=set)  # accumulators of this block that nothing has been taken into
     reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
-    extremes: dict[str, tuple[str, str]] = field(default_factory=dict)  # whose parts the loop around has: op, dtype
+    extremes: dict[str, tuple[str, str, bool]] = field(default_factory=dict)  # parts around: op, dtype, numbers
     local: set[str] = field(default_factory=set)
     positions: set[str] = field(default_factory=set)  # which the loop around does not look for
     frees: list[list[str]] = field(default_factory=list)
@@ -879,7 +879,7 @@ class KernelPrinter:
 
     def end_parts(self, sums: Sequence[n.Accumulate]) -> None:
         """Takes what a block has come to into the totals."""
-        end_extremes(self, [name for name, (op, _) in self.extremes.items() if self.accumulators[name].op == op])
+        end_extremes(self, [name for name, (op, *_) in self.extremes.items() if self.accumulators[name].op == op])
         for name in dict.fromkeys(x.name for x in sums):
             self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")

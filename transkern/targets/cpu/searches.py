@@ -22,8 +22,8 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk_expr
-from transkern.targets.clike import ident, kind_of
-from transkern.targets.cpu.extremes import begin_part, end_part
+from transkern.targets.clike import ident
+from transkern.targets.cpu.extremes import begin_part, end_part, is_number
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
@@ -156,7 +156,7 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
 
         def condition(x: n.Accumulate = x) -> str:
             value = f"({c.expr(x.value)})"  # which may be a choice
-            nan = f" | ({value} != {value})" if kind_of(x.value.dtype) == "f" else ""
+            nan = "" if is_number(x.value) else f" | ({value} != {value})"
             return f"({value} == {ident(x.name)}_best){nan}"
 
         needed = _needed(lets, x.value)
@@ -184,7 +184,7 @@ def _print_blocks(
     printer.line(f"const int64_t {end} = {block} + {size} < {stop} ? {block} + {size} : {stop};")
     clauses = printer.begin_parts(sums, [x for x in others if x not in sums])
     for x in found:
-        clauses += begin_part(printer, x.name, x.op[3:], x.value.dtype)
+        clauses += begin_part(printer, x.name, x.op[3:], x.value.dtype, is_number(x.value))
     printer.line(f"#pragma omp simd{clauses}")
     printer.line(f"for (int64_t {i} = {block}; {i} < {end}; ++{i}) {{")
     printer.iteration(s, True)
@@ -193,7 +193,7 @@ def _print_blocks(
     for x in found:
         name, sign = ident(x.name), ">" if x.op == "argmax" else "<"
         most = end_part(printer, x.name)
-        nan = f" || ({most} != {most} && {name}_best == {name}_best)" if kind_of(x.value.dtype) == "f" else ""
+        nan = "" if is_number(x.value) else f" || ({most} != {most} && {name}_best == {name}_best)"
         printer.line(f"if ({most} {sign} {name}_best{nan}) {{")
         printer.line(f"    {name}_best = {most};")
         printer.line(f"    {at[x.name]} = {block};")
