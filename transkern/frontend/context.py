@@ -155,6 +155,7 @@ class Context:
         self.root = self.out  # the statements outside branches and loops
         self._span: Span = NOWHERE
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
+        self.trusted = False  # while positions in lists are known to be there
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
         self.depth = 0  # of inlining
@@ -263,6 +264,15 @@ class Context:
             yield
         finally:
             self.pinned = before
+
+    @contextmanager
+    def trusting(self, trusted: bool) -> Iterator[None]:
+        """Inside, subscripts of lists are known to be positions that these have."""
+        before, self.trusted = self.trusted, trusted
+        try:
+            yield
+        finally:
+            self.trusted = before
 
     # --- names
 
