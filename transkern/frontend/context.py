@@ -224,6 +224,7 @@ class Context:
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
+        self.fixed: set[Site] = set()  # comprehensions whose lists have been of known lengths so far
         self.wanted: dict[Site, tuple[str, bool]] = {}  # lists of several types of numbers: one that holds all
         self.held = Held()  # and the types
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
