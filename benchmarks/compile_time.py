@@ -27,7 +27,7 @@ from transkern import limits, pipeline
 from transkern.frontend.sources.annotations import types_from_annotations
 from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.targets.cpu.module import emit
+from transkern.targets.cpu.printing.module import emit
 
 STEPS = ("front end", "passes", "emission", "C compiler")
 
@@ -68,7 +68,8 @@ class Clock:
     def running(self) -> Iterator[None]:
         """Inside, compilations are measured."""
         from transkern.frontend import specialise as front
-        from transkern.targets.cpu import build, module
+        from transkern.targets.cpu import build
+        from transkern.targets.cpu.printing import module
 
         measured = (
             ("front end", front, "specialise"), ("passes", pipeline, "run"), ("emission", module, "emit_with_places"),

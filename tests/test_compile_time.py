@@ -17,8 +17,8 @@ from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter
-from transkern.targets.cpu.kernels import TYPES
-from transkern.targets.cpu.module import emit
+from transkern.targets.cpu.printing.kernels import TYPES
+from transkern.targets.cpu.printing.module import emit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 KINDS: tuple[Callable[[int], str], ...] = importlib.import_module("lengths").KINDS

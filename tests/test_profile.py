@@ -21,7 +21,7 @@ from transkern.options import Options
 from transkern.pipeline import program_of, with_options
 from transkern.runtime import profiling
 from transkern.runtime.profiling import Profile, Region, in_seconds
-from transkern.targets.cpu.module import emit_with_timers
+from transkern.targets.cpu.printing.module import emit_with_timers
 
 LINES = Path(__file__).read_text(encoding="utf-8").splitlines()
 

@@ -26,7 +26,7 @@ from transkern.runtime.compiled import Compiled
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import compiler as cc
 from transkern.targets.cpu.build import import_file
-from transkern.targets.cpu.module import emit
+from transkern.targets.cpu.printing.module import emit
 from transkern.targets.cuda.simulator import compile as simulator
 from transkern.targets.cuda.simulator import device
 from transkern.targets.cuda.simulator.source import translate

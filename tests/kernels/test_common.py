@@ -13,9 +13,10 @@ import pytest
 import transkern
 from tests.tools import require
 from transkern.runtime.caching import cache, cached
-from transkern.targets.cpu import build, common, compiler, glue
+from transkern.targets.cpu import build, common, compiler
+from transkern.targets.cpu.printing import glue
+from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import LATER, RUNNING
-from transkern.targets.cpu.waking import DEAL, WAKING
 
 require("cc")
 

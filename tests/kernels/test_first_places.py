@@ -11,7 +11,7 @@ import pytest
 import transkern
 from tests.fuzz.oracle import call
 from tests.tools import require
-from transkern.targets.cpu import waking
+from transkern.targets.cpu.printing import waking
 
 require("cc")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import transkern
-from transkern.targets.cpu.glue import ROOMS, TEMPORARIES
+from transkern.targets.cpu.printing.glue import ROOMS, TEMPORARIES
 
 
 def ranked(x: Any) -> Any:

@@ -17,7 +17,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.traverse import bodies, walk
-from transkern.targets.cpu.module import emit
+from transkern.targets.cpu.printing.module import emit
 
 W = np.array([0.5, -1.0, 2.0, 4.0, -0.25])
 M = np.array([True, False, True, True, False])

@@ -1,4 +1,5 @@
-"""Filters of the same elements (`fuse/filters/kept.py`), and conditions asked ahead (`targets/cpu/filters.py`)."""
+"""Filters of the same elements (`fuse/filters/kept.py`), and conditions asked ahead
+(`targets/cpu/printing/filters.py`)."""
 
 from __future__ import annotations
 

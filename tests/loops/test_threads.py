@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from transkern.runtime.emitting import emit_files
-from transkern.targets.cpu import compiler, waking
+from transkern.targets.cpu import compiler
+from transkern.targets.cpu.printing import waking
 
 PROGRAM = """
 import numpy as np

@@ -18,7 +18,7 @@ from tests.corpus.test_corpus import ASKED
 from tests.nests.collected import NESTS, Nest
 from tests.nests.test_table import outcome
 from tests.tools import require
-from transkern.targets.cpu import waking
+from transkern.targets.cpu.printing import waking
 
 require("cc", "gomp")
 

@@ -24,8 +24,9 @@ from tests.nests.collected import NESTS, Nest
 from tests.nests.random_nests import random_nest
 from tests.nests.registry import Sizes
 from tests.nests.test_table import outcome
-from transkern.targets.cpu import build, waking
+from transkern.targets.cpu import build
 from transkern.targets.cpu import compiler as cc
+from transkern.targets.cpu.printing import waking
 from transkern.targets.cuda.simulator.check import _fixed_addresses
 
 RUNTIME = Path(__file__).with_name("gomp.c")

@@ -118,7 +118,7 @@ def named_as_the_code_does(x, n):
 def test_names_that_the_emitted_code_has_for_itself() -> None:
     """`words`: a variable `release` hid the function that frees a list."""
     alike(named_as_the_code_does, np.ones(3), 4)
-    for text in (text for module in Path(cpu.__path__[0]).glob("*.py") for text in _texts(module)):
+    for text in (text for module in Path(cpu.__path__[0]).rglob("*.py") for text in _texts(module)):
         for name in re.findall(r"^(?:static|typedef)[^({;=\[]*?(\w+) *[({=\[]", text, re.MULTILINE):
             assert name[0].isupper() or is_word_of_c(name), name
 

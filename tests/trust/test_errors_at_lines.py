@@ -242,7 +242,7 @@ def test_an_error_of_ours_says_so(monkeypatch: pytest.MonkeyPatch, where: str) -
             monkeypatch.setattr(translate.Translator, "return_", broken)
         case "building":
             monkeypatch.setattr("transkern.runtime.caching.building.program_texts", broken)
-            monkeypatch.setattr("transkern.targets.cpu.module.emit_with_timers", broken)
+            monkeypatch.setattr("transkern.targets.cpu.printing.module.emit_with_timers", broken)
         case "types":
             monkeypatch.setattr("transkern.frontend.values.types.types_of", broken)
         case "settling":

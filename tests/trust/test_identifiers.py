@@ -17,7 +17,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern.targets import clike, words
-from transkern.targets.cpu import glue
+from transkern.targets.cpu.printing import glue
 from transkern.targets.naming import CUDA, PYTHON, C, Language, function_name
 from transkern.targets.pallas.printing import prelude
 

@@ -23,7 +23,7 @@ import os, threading
 import numpy as np
 import transkern
 from tests.trust.functions import wide
-from transkern.targets.cpu import waking
+from transkern.targets.cpu.printing import waking
 
 waking.ALWAYS = True
 f = transkern.compile(wide, target="cpu")

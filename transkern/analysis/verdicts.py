@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -182,13 +182,30 @@ class Walk:
         self.program = program
         self.levels: list[Level] = []
         self.facts: list[Expr] = list(program.assumptions)
-        self.lets: dict[str, Expr] = {}
+        self._mentioned: dict[int, tuple[Expr, frozenset[str]]] = {}  # by id, which stays while it is here
+        self._readers: defaultdict[str, set[str]] = defaultdict(set)  # by name: the lets that have ever mentioned it
+        self.lets = {}
         self.everywhere: list[Everywhere] = []  # what is known of all elements of arrays
         self._left: list[Everywhere] = []  # what the last block has found
         self._chosen: tuple[n.Stmt | None, list[Everywhere]] = None, []  # what the branches of a choice leave behind
         self._known: _Known | None = None
         self._begun: deque[_Begun] = deque(maxlen=_RECENT)
-        self._mentioned: dict[int, tuple[Expr, frozenset[str]]] = {}  # by id, which stays while it is here
+
+    @property
+    def lets(self) -> dict[str, Expr]:
+        """What names stand for. (`_let` adds to it.)"""
+        return self._lets
+
+    @lets.setter
+    def lets(self, lets: dict[str, Expr]) -> None:
+        self._lets: dict[str, Expr] = {}
+        for name, value in lets.items():
+            self._let(name, value)
+
+    def _let(self, name: str, value: Expr) -> None:
+        self._lets[name] = value
+        for mentioned in self._note(value)[1]:
+            self._readers[mentioned].add(name)
 
     @cached_property
     def reads(self) -> Counter[str]:
@@ -232,15 +249,15 @@ class Walk:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Behind it nothing more is known than before, and nothing less."""
-        saved = self.facts, self.lets, self.everywhere
-        self.facts, self.lets, self.everywhere = list(self.facts), dict(self.lets), list(self.everywhere)
+        saved = self.facts, self._lets, self.everywhere
+        self.facts, self._lets, self.everywhere = list(self.facts), dict(self._lets), list(self.everywhere)
         yield
-        self.facts, self.lets, self.everywhere = saved
+        self.facts, self._lets, self.everywhere = saved
 
     def learn(self, s: n.Stmt) -> None:
         """What holds after `s`."""
         if isinstance(s, n.Let):
-            self.lets[s.name] = s.value
+            self._let(s.name, s.value)
         elif isinstance(s, n.Guard):
             self.facts += conjuncts(s.condition)
         else:
@@ -276,15 +293,20 @@ class Walk:
         changed = {name for s in statements for name in scalars_set(s) | buffers_written(s)}
         if not changed:
             return
-        known, note = self._mentioned.get, self._note  # nearly all of a pass' time goes by here
+        known, note = self._mentioned.get, self._note
         self.facts = [f for f in self.facts if (known(id(f)) or note(f))[1].isdisjoint(changed)]
         self.everywhere = [u for u in self.everywhere if u.names.isdisjoint(changed)]
-        gone = [k for k, v in self.lets.items() if k in changed or not (known(id(v)) or note(v))[1].isdisjoint(changed)]
+        lets, readers = self._lets, self._readers
+        told = changed.union(*(readers[name] for name in changed if name in readers)) & lets.keys()
+        gone = {k for k in told if k in changed or not note(lets[k])[1].isdisjoint(changed)}
         if gone:
-            self.lets = {k: v for k, v in self.lets.items() if k not in gone}
+            self._lets = {k: v for k, v in lets.items() if k not in gone}
 
     def _note(self, e: Expr) -> tuple[Expr, frozenset[str]]:
-        return self._mentioned.setdefault(id(e), (e, variables_read(e) | buffers_read(e)))
+        known = self._mentioned.get(id(e))
+        if known is None:
+            known = self._mentioned[id(e)] = e, variables_read(e) | buffers_read(e)
+        return known
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         return [self.inside(s)]

@@ -53,6 +53,7 @@ class Body:
     kept: Callable[[Value, str], Value]
     allocate: Callable[[Value, str], Value]
     site: Callable[[str], Site]
+    resetting: Callable[[], Callable[[], None]]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
     merge: Callable[
         [dict[str, Value], dict[str, Value], list[n.Stmt], list[n.Stmt], frozenset[str] | None], None

@@ -156,6 +156,7 @@ class Context:
         self.root = self.out  # the statements outside branches and loops
         self._span: Span = NOWHERE
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
+        self.trusted = False  # while positions in lists are known to be there
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
         self.depth = 0  # of inlining
@@ -224,6 +225,7 @@ class Context:
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
+        self.fixed: set[Site] = set()  # comprehensions whose lists have been of known lengths so far
         self.wanted: dict[Site, tuple[str, bool]] = {}  # lists of several types of numbers: one that holds all
         self.held = Held()  # and the types
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
@@ -264,6 +266,15 @@ class Context:
             yield
         finally:
             self.pinned = before
+
+    @contextmanager
+    def trusting(self, trusted: bool) -> Iterator[None]:
+        """Inside, subscripts of lists are known to be positions that these have."""
+        before, self.trusted = self.trusted, trusted
+        try:
+            yield
+        finally:
+            self.trusted = before
 
     # --- names
 

@@ -17,7 +17,7 @@ from typing import Any
 from transkern import refusals
 from transkern.analysis.reports.ranges import ranges
 from transkern.errors import CompileError
-from transkern.targets.cpu.timers import Timed
+from transkern.targets.cpu.printing.timers import Timed
 
 _ROUGH = 1e-6
 """Seconds below which a timer takes a part of what it measures."""

@@ -15,7 +15,7 @@ from transkern.shipping.levels import Level
 from transkern.shipping.stubs import HEAD as STUB_HEAD
 from transkern.shipping.stubs import stub
 from transkern.targets.cpu.launcher import fresh
-from transkern.targets.cpu.module import emit, file_name, param_text
+from transkern.targets.cpu.printing.module import emit, file_name, param_text
 from transkern.targets.signature import constants, parameters
 from transkern.version import __version__
 

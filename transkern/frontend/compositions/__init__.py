@@ -34,11 +34,14 @@ PARTS = {
     "fft": "numpy.fft",
 }
 
+TRUSTED = frozenset(("hashes",))
+"""Modules whose subscripts of lists are not checked: these have the elements, none counted from the end."""
+
 
 def compose(ctx: Context, part: str, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The value of the function `name` of a module of compositions."""
     assert ctx.inline is not None
-    with ctx.pin():
+    with ctx.pin(), ctx.trusting(part in TRUSTED):
         return ctx.inline(_scope(part).function(name), args, dict(keywords))
 
 

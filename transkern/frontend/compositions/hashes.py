@@ -4,7 +4,10 @@
     table                         for each place the number of the key that stands there, or -1
     info                          how many keys are in, how many places are taken, where `pop` of a set goes on
 
-The table is that of CPython's sets, place by place: they are looped over in its order.
+The table is that of CPython's sets, place by place: they are looped over in its order. A search has one loop
+(CPython's has one more in it, over neighbours), and its arithmetic is that of int64, which no check for 64 bits
+goes with: this text is there for each use of a dict. All numbers and places in it are ones that the lists have,
+and nobody asks for that (`TRUSTED`).
 """
 
 from __future__ import annotations
@@ -20,14 +23,8 @@ _POSITIVE = (1 << 59) - 1
 def code_of_number(key: Any) -> Any:
     """``hash`` of an integer."""
     number = int(key)
-    code = number
-    if number >= _PRIME:
-        code = number % _PRIME
-    if number <= -_PRIME:
-        code = -((-(number + _PRIME)) % _PRIME)
-    if code == -1:
-        code = -2
-    return code
+    code = number if -_PRIME < number < _PRIME else int(np.fmod(np.int64(number), np.int64(_PRIME)))
+    return -2 if code == -1 else code
 
 
 def code_of_float(key: Any) -> Any:
@@ -72,35 +69,31 @@ def start(table: Any, info: Any) -> None:
 def find(keys: Any, alive: Any, codes: Any, table: Any, key: Any, code: Any) -> Any:
     """The number of a key; where it is not in, -1 less the place where it belongs: the last one on the way of a key
     that has been removed, or else the first that is free."""
-    mask = len(table) - 1
-    first = code & mask
-    perturb = code
-    found = 0
-    searching = True
-    while searching:
-        last = first + 9 if first + 9 <= mask else first
-        place = first
-        while place <= last:
-            number = table[place]
-            if number < 0:
-                found = found if found < 0 else -1 - place
-                searching = False
-                break
-            if alive[number] == 0:
-                found = -1 - place
-            elif codes[number] == code and keys[number] == key:
-                found = number
-                searching = False
-                break
+    mask = np.int64(len(table) - 1)
+    perturb = np.int64(code)
+    first = perturb & mask
+    place = first
+    left = np.int64(9 if first + 9 <= mask else 0)
+    free = np.int64(-1)
+    number = table[place]
+    while number >= 0 and (alive[number] == 0 or codes[number] != code or keys[number] != key):
+        if alive[number] == 0:
+            free = place
+        if left > 0:
+            left -= 1
             place += 1
-        perturb = (perturb >> 5) & _POSITIVE
-        first = (first * 5 + 1 + perturb) & mask
-    return found
+        else:
+            perturb = (perturb >> 5) & _POSITIVE
+            first = (first * 5 + 1 + perturb) & mask
+            place = first
+            left = np.int64(9 if first + 9 <= mask else 0)
+        number = table[place]
+    return number if number >= 0 else int(-1 - (place if free < 0 else free))
 
 
 def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: Any) -> None:
     """A table of more than `least` places, the keys in the order of the old one."""
-    size = 8
+    size = np.int64(8)
     while size <= least:
         size *= 2
     spare.clear()
@@ -114,20 +107,20 @@ def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: A
     mask = size - 1
     for at in range(len(spare)):
         number = spare[at]
-        perturb = codes[number]
+        perturb = np.int64(codes[number])
         first = perturb & mask
-        searching = True
-        while searching:
-            last = first + 9 if first + 9 <= mask else first
-            place = first
-            while place <= last:
-                if table[place] < 0:
-                    table[place] = number
-                    searching = False
-                    break
+        place = first
+        left = np.int64(9 if first + 9 <= mask else 0)
+        while table[place] >= 0:
+            if left > 0:
+                left -= 1
                 place += 1
-            perturb = (perturb >> 5) & _POSITIVE
-            first = (first * 5 + 1 + perturb) & mask
+            else:
+                perturb = (perturb >> 5) & _POSITIVE
+                first = (first * 5 + 1 + perturb) & mask
+                place = first
+                left = np.int64(9 if first + 9 <= mask else 0)
+        table[place] = number
     info[1] = info[0]
 
 
@@ -135,19 +128,19 @@ def add(keys: Any, alive: Any, codes: Any, table: Any, info: Any, spare: Any, ke
     """The number of a key, which is in from now on."""
     found = find(keys, alive, codes, table, key, code)
     if found < 0:
-        number = len(codes)
+        place = -1 - found
+        found = len(codes)
         keys.append(key)
         alive.append(1)
         codes.append(code)
-        was_free = table[-1 - found] < 0
-        table[-1 - found] = number
+        was_free = table[place] < 0
+        table[place] = found
         info[0] += 1
-        found = number
         if was_free:
             info[1] += 1
-        if was_free and info[1] * 5 >= (len(table) - 1) * 3:
-            used = info[0]
-            _rebuild(alive, codes, table, info, spare, used * 2 if used > 50000 else used * 4)
+            if info[1] * 5 >= (len(table) - 1) * 3:
+                used = info[0]
+                _rebuild(alive, codes, table, info, spare, used * 2 if used > 50000 else used * 4)
     return found
 
 

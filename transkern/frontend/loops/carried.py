@@ -57,14 +57,17 @@ class LoopState:
 
     `assigned` are the names that the body binds (without the loop's own targets, which `all_assigned` has too); `live`
     those whose values the next iteration may read, or somebody after the loop. `turns`: the names that need no slots.
+    `place`: what the loop is known by where it is translated again, as part of another one: then a counter's range is
+    not believed anew.
     """
 
     def __init__(
         self, owner: Loops, assigned: set[str], before: dict[str, Value],
         live: tuple[frozenset[str], frozenset[str]],
-        all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None,
+        all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None, place: object = None,
     ) -> None:  # fmt: skip
-        self.turns = turns
+        self.turns, self.place = turns, place
+        self.ranges_lost = owner.ctx.budget.ranges_lost
         self.stored = stored
         self.runs = runs  # whether there is a first iteration
         self.conditional: set[str] = set()  # names that need a flag for whether they are bound
@@ -108,7 +111,13 @@ class LoopState:
             if isinstance(value, Maybe):
                 self.conditional.add(name)
                 value = value.value
-            self.kinds[name] = kind_of(owner.ctx, value)
+            self.kinds[name] = self._ranged(name, kind_of(owner.ctx, value))
+
+    def _ranged(self, name: str, kind: Any) -> Any:
+        """The kind of a number, without the range that iterations are known to leave."""
+        if kind[0] != "scalar" or kind[3] is None or (self.place, name) not in self.ranges_lost:
+            return kind
+        return (*kind[:3], None, *kind[4:])
 
     def only_none(self) -> set[str]:
         """The names that are None in all that is known of the iterations so far."""
@@ -437,6 +446,8 @@ class LoopState:
             value = _of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
+                if wanted[0] == self.kinds[name][0] == "scalar" and wanted[3] is None:
+                    self.ranges_lost.add((self.place, name))
                 self.kinds[name] = wanted
                 self.widened = True
             if self.kinds[name] != self.made_as[name]:  # found here, or at another end: the loop is translated again

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.syntax import once_a_tree
 from transkern.parsing import own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
@@ -33,6 +34,7 @@ _PURE = frozenset([
 """What may be called in a statement before a generator without telling whether it has begun."""
 
 
+@once_a_tree
 def is_generator(node: ast.AST) -> bool:
     return isinstance(node, ast.FunctionDef) and any(isinstance(x, (ast.Yield, ast.YieldFrom)) for x in _own(node))
 

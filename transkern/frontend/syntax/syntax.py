@@ -38,14 +38,18 @@ def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
 
 def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names that the statements rebind (stores into arrays and appends do not)."""
+    return {name for statement in body for name in _assigned_in(statement)}
+
+
+@once_a_tree
+def _assigned_in(statement: ast.stmt) -> frozenset[str]:
     names: set[str] = set()
-    for statement in body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                names.add(node.id)
-            elif isinstance(node, ast.FunctionDef):
-                names.add(node.name)
-    return names
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            names.add(node.id)
+        elif isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+    return frozenset(names)
 
 
 PART = "_transkern_part"  # on a function made of statements of another: its results are names that go on there
@@ -166,11 +170,16 @@ _CHANGING = frozenset(
 
 def stored_in(body: Sequence[ast.stmt]) -> set[str]:
     """Names whose elements the statements store to, and those of lists that they change."""
+    return {name for s in body for name in _stored_in(s)}
+
+
+@once_a_tree
+def _stored_in(statement: ast.stmt) -> frozenset[str]:
     changed = {
-        _owner(x.func.value) for s in body for x in ast.walk(s)
+        _owner(x.func.value) for x in ast.walk(statement)
         if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr in _CHANGING
     }  # fmt: skip
-    return ({name for s in body for name in stored_names(s)} | changed) - {""}
+    return frozenset((changed | stored_names(statement)) - {""})
 
 
 def returns(statement: ast.stmt) -> bool:

@@ -59,10 +59,11 @@ from transkern.frontend.values.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Expr, Var, variables_read
 from transkern.ir.traverse import is_longer
 
 INLINE_DEPTH = 32
+_ASKED = INLINE_DEPTH // 4  # conditions on one size around a call: a recursion by that size
 _PARTS = 64  # of an argument of a lambda
 _OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
@@ -235,10 +236,8 @@ class Calls(Conditions):
         if ctx.depth >= INLINE_DEPTH:
             problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
             kind = refusals.TOO_LARGE_TO_COMPILE
-            for name in sorted(ctx.entry):
-                if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
-                    ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
-            for name in sorted(ctx.entry & ctx.dims):
+            numbers = [name for name in sorted(ctx.entry) if not b.is_size_name(name) and name in ctx.integers]
+            for name in (*_asked_on_the_way(ctx), *numbers, *sorted(ctx.entry & ctx.dims)):  # what it may depend on
                 ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
             ctx.fail(kind, problem, help)
         if not ctx.pinned and (why := ctx.budget.call()):
@@ -578,3 +577,19 @@ def _leaves_the_user(caller: Scope, called: Scope) -> bool:
     """Whether a function of a library's, whose lines tell a user nothing, is called by one of the user's."""
     one, other = (getattr(getattr(s, "owner", None), "__module__", None) or "" for s in (caller, called))
     return is_known_library(other) and not is_known_library(one)
+
+
+def _asked_on_the_way(ctx: Context) -> list[str]:
+    """The sizes that conditions around a call ask for again and again."""
+    made_of: dict[str, frozenset[str]] = {}  # sizes with names of their own: the arguments' sizes
+
+    def sizes(name: str) -> frozenset[str]:
+        if name not in ctx.extent_values:
+            return frozenset((name,))
+        if name not in made_of:
+            made_of[name] = frozenset[str]().union(*map(sizes, variables_read(ctx.extent_values[name])))
+        return made_of[name]
+
+    read = (variables_read(term) for terms, _ in ctx.facts for term, _ in terms)
+    asked = collections.Counter(size for names in read for size in frozenset[str]().union(*map(sizes, names)))
+    return sorted(name for name in ctx.entry & ctx.dims if asked[name] >= _ASKED)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import empties, hashed
 from transkern.frontend.numpy import grids
@@ -431,8 +431,22 @@ class Expressions(Calls):
                 setattr(store, ORDERLESS, is_orderless("set", node.elt, generator.ifs))
         with self.inner_names(generators, node, store):
             with At(ctx, node, self.scope.file):
+                site, span, reset = self.site("items"), ctx.span, self.resetting()
                 self.env[name] = self.allocate(contents, "items")
-            self.statement(store)
+            try:
+                self.statement(store)
+            except MustGrow as must:
+                # in a loop around it may have a known length in each iteration, and so where it has had one before
+                if must.site != site or ctx.trips or self.loops or site in ctx.fixed:
+                    raise
+                reset()
+                ctx.growing.add(site)
+                with At(ctx, node, self.scope.file):
+                    ctx.span = span
+                    self.env[name] = self.allocate(contents, "items")
+                self.statement(store)
+            if site not in ctx.growing:
+                ctx.fixed.add(site)
             return self.env[name]
 
     def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call) -> Value:

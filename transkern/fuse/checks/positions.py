@@ -5,9 +5,9 @@
         y[i, j] = f(x[i, j])             to      parallel j in 0 .. m:
         at argmax= y[i, j] at j                      at argmax= y[i, j] at j
 
-A loop that remembers positions has no vectors (`targets/cpu/searches.py` looks for them in others ways, if nothing else
-is done); the elements are still in the cache. The first for which a condition holds is looked for behind whatever is
-stored beside it: a subscript that must be within an array, where subscripts are made.
+A loop that remembers positions has no vectors (`targets/cpu/printing/searches.py` looks for them in others ways,
+if nothing else is done); the elements are still in the cache. The first for which a condition holds is looked for
+behind whatever is stored beside it: a subscript that must be within an array, where subscripts are made.
 """
 
 from __future__ import annotations

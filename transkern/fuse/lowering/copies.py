@@ -9,7 +9,7 @@ from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_own, walk, with_bodies
+from transkern.ir.traverse import map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
 
 
 def with_own_names(
@@ -91,11 +91,21 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:
     return lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None
 
 
+@once_a_statement
+def _scalars_in(statement: n.Stmt) -> frozenset[str]:
+    """The scalars that the statement, or one inside it, reads, sets or goes along."""
+    axes = {s.axis for s in walk((statement,)) if isinstance(s, (n.Loop, n.Scanning, n.Compact))}
+    return scalars_used(statement) | scalars_set(statement) | axes
+
+
 def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stmt, ...]:
     """The statements with scalars renamed, where they are read, set and bound."""
     change = _renaming(names)
     out: list[n.Stmt] = []
     for s in block:
+        if names.keys().isdisjoint(_scalars_in(s)):
+            out.append(s)
+            continue
         s = map_own(s, change)
         if isinstance(s, (n.Assign, n.Let, n.Accumulator, n.Accumulate)) and s.name in names:
             s = replace(s, name=names[s.name])

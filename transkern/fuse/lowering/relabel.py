@@ -8,6 +8,8 @@ element stands where is then nobody's business, and gathers and scatters become 
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -18,14 +20,40 @@ from transkern.ir.traverse import exprs, map_block, result_buffers, walk, with_b
 
 def relabel_permuted(program: n.Program) -> n.Program:
     """The program with arrays that are only used through a permutation laid out in its order."""
-    if any(buffer.permutation for buffer in program.buffers.values()):
-        program = _look_through(program)
+    if not any(buffer.permutation for buffer in program.buffers.values()):
+        return program
+    program = _look_through(program)
+    touched = _touched(program)
     for name, buffer in program.buffers.items():
-        if buffer.role == "temporary" and len(buffer.dims) == 1:
-            order = _permutation_of(program, buffer)
+        if buffer.role == "temporary" and len(buffer.dims) == 1 and name in touched:
+            order = _permutation_of(program, buffer, *touched[name])
             if order is not None:
                 program = _relabel(program, name)
+                touched = _touched(program)
     return program
+
+
+def _touched(program: n.Program) -> dict[str, tuple[list[Load], list[n.Stmt]]]:
+    """By array: the loads of its elements, and the statements that write it, hand it back or give it to a library."""
+    found: dict[str, tuple[list[Load], list[n.Stmt]]] = defaultdict(lambda: ([], []))
+    for e in exprs(program.body):
+        if isinstance(e, Load):
+            found[e.buffer][0].append(e)
+    for s in walk(program.body):
+        match s:
+            case n.Store(buffer=name) | n.Scanning(buffer=name):
+                names = {name}
+            case n.Compact(outputs=outputs):
+                names = set(outputs)
+            case n.Library(outs=outs, ins=ins):
+                names = {*outs, *ins}
+            case n.Return(result=result):
+                names = result_buffers(result)
+            case _:
+                continue
+        for name in names:
+            found[name][1].append(s)
+    return found
 
 
 def _look_through(program: n.Program) -> n.Program:
@@ -56,34 +84,25 @@ def _look_through(program: n.Program) -> n.Program:
     return replace(program, body=stores(map_block(program.body, change)))
 
 
-def _permutation_of(program: n.Program, buffer: n.Buffer) -> str | None:
+def _permutation_of(
+    program: n.Program, buffer: n.Buffer, loads: Sequence[Load], statements: Sequence[n.Stmt]
+) -> str | None:
     """The one permutation that all accesses go through, or None."""
     orders: set[str] = set()
-    for e in exprs(program.body):
-        if isinstance(e, Load) and e.buffer == buffer.name:
-            order = _through(program, e.index)
-            if order is None:
-                return None
-            orders.add(order)
-    for s in walk(program.body):
-        match s:
-            case n.Store(buffer=name, index=index) if name == buffer.name:
-                if _is_fill(program, s):
-                    continue
-                order = _through(program, index)
-                if order is None:
-                    return None
-                orders.add(order)
-            case n.Scanning(buffer=name) if name == buffer.name:
-                return None
-            case n.Compact(outputs=outputs) if buffer.name in outputs:
-                return None
-            case n.Library(outs=outs, ins=ins) if buffer.name in outs + ins:
-                return None
-            case n.Return(result=result) if buffer.name in result_buffers(result):  # the caller sees the order
-                return None
-            case _:
-                pass
+    for e in loads:
+        order = _through(program, e.index)
+        if order is None:
+            return None
+        orders.add(order)
+    for s in statements:
+        if not isinstance(s, n.Store):  # the caller sees the order, or a library
+            return None
+        if _is_fill(program, s):
+            continue
+        order = _through(program, s.index)
+        if order is None:
+            return None
+        orders.add(order)
     if len(orders) != 1:
         return None
     (order,) = orders

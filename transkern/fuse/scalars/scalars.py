@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
+    once_a_statement,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -95,7 +96,7 @@ def _same_until_read(out: list[n.Stmt], position: int, name: str, value: str, us
     """Whether a let is another name for `value`, which does not change before the let is read for the last time."""
     left = uses[name]
     for s in out[position + 1 :]:
-        left -= _uses_in((s,))[name]
+        left -= _uses_of(s)[name]
         if value in scalars_set(s):
             return left == 0 and isinstance(s, n.Assign)
     return left == 0
@@ -123,7 +124,9 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     if begin < 0:
         return False
     part = out[begin : position + 1]
-    if _uses_in(part)[source] != uses[source] or _sets_in(part, source) != _sets_in(out, source):
+    if sum(_uses_of(s)[source] for s in part) != uses[source]:
+        return False
+    if any(_sets_of(s)[source] for s in (*out[:begin], *out[position + 1 :])):
         return False
     between = part[1:-1]
     if any(target in scalars_used(s) | scalars_set(s) or _leaves(s) for s in between):
@@ -141,16 +144,20 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     return True
 
 
-def _uses_in(block: Sequence[n.Stmt]) -> Counter[str]:
-    counts: Counter[str] = Counter(e.name for e in exprs(block) if isinstance(e, Var))
-    for s in walk(block):
+@once_a_statement
+def _uses_of(statement: n.Stmt) -> Counter[str]:
+    """How often the statement, and those inside it, read each scalar."""
+    counts: Counter[str] = Counter(e.name for e in exprs((statement,)) if isinstance(e, Var))
+    for s in walk((statement,)):
         if isinstance(s, n.Accumulate):
             counts[s.name] += 1
     return counts
 
 
-def _sets_in(block: Iterable[n.Stmt], name: str) -> int:
-    return sum(isinstance(s, (n.Assign, n.Let)) and s.name == name for s in walk(block))
+@once_a_statement
+def _sets_of(statement: n.Stmt) -> Counter[str]:
+    """How often the statement, and those inside it, give each scalar a value."""
+    return Counter(s.name for s in walk((statement,)) if isinstance(s, (n.Assign, n.Let)))
 
 
 def _leaves(s: n.Stmt) -> bool:

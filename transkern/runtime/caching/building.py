@@ -64,7 +64,7 @@ def program_texts(
     match target:
         case "cpu":
             from transkern.targets.cpu.launcher import launcher
-            from transkern.targets.cpu.module import emit, file_name
+            from transkern.targets.cpu.printing.module import emit, file_name
 
             name = file_name(program)
             return {f"{name}.c": emit(program), f"{name}.py": launcher(program)}

@@ -143,7 +143,7 @@ def _compile(
     function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks, key: str
 ) -> Specialisation:
     """Machine code for a function, kept where it has a key and others can tell what it depends on."""
-    from transkern.targets.cpu.module import emit_with_timers, file_name
+    from transkern.targets.cpu.printing.module import emit_with_timers, file_name
 
     begun = _Common(options)
     program = _translated(function, arg_types, target, options, looks, key)

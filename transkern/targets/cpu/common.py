@@ -11,10 +11,10 @@ from __future__ import annotations
 import functools
 import re
 
-from transkern.targets.cpu import glue
-from transkern.targets.cpu.kernels import BYTES
+from transkern.targets.cpu.printing import glue
+from transkern.targets.cpu.printing.kernels import BYTES
+from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, RUNNING
-from transkern.targets.cpu.waking import DEAL, WAKING
 
 FLAGS = ("-c", "-fvisibility=hidden")
 """In place of ``-shared``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transkern.ir import nodes as n
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS
-from transkern.targets.cpu.module import file_name, param_text
+from transkern.targets.cpu.printing.module import file_name, param_text
 from transkern.targets.signature import constants, parameters
 
 _HEAD = '''"""`{name}({params})` in C: the first import builds {file}.c into {file}.build beside it. Needs NumPy."""

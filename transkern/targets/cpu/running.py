@@ -32,7 +32,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _LONG = 30_000
 """Operations (some microseconds) from which on a kernel lets go of Python's lock, which costs some 20 nanoseconds."""

@@ -25,7 +25,7 @@ from transkern.ir.traverse import own_exprs, places_named, stride_along, variabl
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _BLOCK = 16
 _CHAINS = 2

@@ -27,10 +27,10 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, own_exprs, variables_read, walk_expr
 from transkern.targets.clike import ident
-from transkern.targets.cpu.searches import INEXACT, cost_of
+from transkern.targets.cpu.printing.searches import INEXACT, cost_of
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _BLOCK = 256
 """Elements whose conditions are asked together: their places take a byte each."""

@@ -11,10 +11,10 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import places_named, scalars_set, stride_along, variables_read, walk
 from transkern.targets.clike import ident
-from transkern.targets.cpu.waking import end_deal
+from transkern.targets.cpu.printing.waking import end_deal
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _BYTES = 1 << 24  # results from this size on
 _BLOCK = 1024  # elements computed before they go to memory

@@ -23,7 +23,7 @@ from transkern.ir.facts import conjuncts
 from transkern.targets.clike import ident, kind_of
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 
 def begin_extremes(printer: KernelPrinter, own: Sequence[n.Accumulate]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from transkern.ir.expr import Expr
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 LEAST = 1_000_000
 """Operations below which threads do not pay, also if they are awake."""

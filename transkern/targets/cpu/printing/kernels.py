@@ -38,17 +38,17 @@ from transkern.ir.traverse import (
 from transkern.targets.chelpers import FOR_GCC
 from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.comments import comment
-from transkern.targets.cpu import waking
-from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
-from transkern.targets.cpu.filters import print_filter
-from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
+from transkern.targets.cpu.printing import waking
+from transkern.targets.cpu.printing.extremes import begin_extremes, clause_of, end_extremes, print_extreme
+from transkern.targets.cpu.printing.filters import print_filter
+from transkern.targets.cpu.printing.neighbours import BRANCHES_STAY, packed_under_conditions
+from transkern.targets.cpu.printing.searches import positions_of, print_positions, print_search, search_of
+from transkern.targets.cpu.printing.streams import print_streamed, streams
+from transkern.targets.cpu.printing.teams import begin_team, print_shared, team, wait_for_all
+from transkern.targets.cpu.printing.terms import print_sums, sums_of
+from transkern.targets.cpu.printing.timers import Timers
+from transkern.targets.cpu.printing.waking import begin_deal, end_deal
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
-from transkern.targets.cpu.searches import positions_of, print_positions, print_search, search_of
-from transkern.targets.cpu.streams import print_streamed, streams
-from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
-from transkern.targets.cpu.terms import print_sums, sums_of
-from transkern.targets.cpu.timers import Timers
-from transkern.targets.cpu.waking import begin_deal, end_deal
 
 TYPES = {
     "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",

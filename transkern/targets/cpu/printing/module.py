@@ -37,13 +37,23 @@ from transkern.ir.traverse import (
 from transkern.targets.chelpers import VECTOR_MATH
 from transkern.targets.clike import ident
 from transkern.targets.comments import comment, known_text
-from transkern.targets.cpu import common, glue
+from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
-from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
-from transkern.targets.cpu.repeating import Repeating
+from transkern.targets.cpu.printing import glue
+from transkern.targets.cpu.printing.kernels import (
+    BYTES,
+    RESERVE,
+    TYPES,
+    Function,
+    KernelPrinter,
+    bytes_of,
+    element_type,
+)
+from transkern.targets.cpu.printing.merging import canonical
+from transkern.targets.cpu.printing.repeating import Repeating
+from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
+from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
-from transkern.targets.cpu.timers import TIMES, Timed, Timers
-from transkern.targets.cpu.waking import DEAL, WAKING
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
 
@@ -55,6 +65,17 @@ _FORMATS = {
     "int64": "lq", "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
     "complex64": "FF", "complex128": "DD",
 }  # fmt: skip
+
+_LONG_ENTRY = 2000
+"""Lines of an entry that is compiled as it stands: what compilers take for such a function grows faster than its
+length, and it has nothing but steps from kernel to kernel; all inner loops are in these."""
+
+_AS_IT_STANDS = """\
+#ifdef __clang__
+__attribute__((optnone, noinline))
+#else
+__attribute__((optimize("O0"), noinline))
+#endif"""
 
 
 class Text(NamedTuple):
@@ -104,7 +125,8 @@ class _Live:
 class _Module:
     program: n.Program
     printer: KernelPrinter = field(init=False)
-    functions: list[Function] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)  # of all kernels
+    printed: dict[str, Function] = field(default_factory=dict)  # one for those that are the same (`merging.canonical`)
     lines: list[str] = field(default_factory=list)
     depth: int = 1
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
@@ -142,7 +164,7 @@ class _Module:
             parts.append(self.timers.declared())
         parts += c.used.values()
         parts += self.printer.reductions.values()
-        kernels = "\n".join(f.text for f in self.functions)
+        kernels = "\n".join(f.text for f in self.printed.values())
         glue_parts = [glue.PYTHON]
         if "wants_errors" in body:
             glue_parts.append(glue.ERRSTATE)
@@ -315,6 +337,8 @@ class _Module:
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
             self.line("return py_miss(py_reason);")
         head = f"static PyObject *call_{name}(PyObject *self, PyObject *const *py_args, Py_ssize_t py_count) {{"
+        if len(self.lines) > _LONG_ENTRY:
+            head = f"{_AS_IT_STANDS}\n{head}"
         return "\n".join([head, *self.lines, "}", ""])
 
     def shared(self, base: str, members: Sequence[int], arrays: Sequence[n.ArrayParam]) -> None:
@@ -525,6 +549,7 @@ class _Module:
         if self.timers is not None:
             self.timers.around.pop()
         self.functions.append(function)
+        printed = self.printed.setdefault(canonical(function), function)
         args = [ident(x.name) for x in function.buffers]
         for x in function.buffers:
             if x.layout != "C":
@@ -536,7 +561,7 @@ class _Module:
         if not held:
             self.releases = True
             self.line(f"py_running = py_begin({self.printer.c.expr(function.long)});")
-        called = f"{function.name}({', '.join(args)})"
+        called = f"{printed.name}({', '.join(args)})"
         if held and not timer:
             self.line(f"switch ({called}) {{" if function.guards else f"{called};")
         else:

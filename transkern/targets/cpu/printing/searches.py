@@ -23,10 +23,10 @@ from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk_expr
 from transkern.targets.clike import ident
-from transkern.targets.cpu.extremes import begin_part, end_part, is_number
+from transkern.targets.cpu.printing.extremes import begin_part, end_part, is_number
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _TOGETHER = 64
 """Elements that a search looks at together."""

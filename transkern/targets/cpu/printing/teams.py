@@ -13,10 +13,10 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
-from transkern.targets.cpu import waking
+from transkern.targets.cpu.printing import waking
 
 if TYPE_CHECKING:
-    from transkern.targets.cpu.kernels import KernelPrinter
+    from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 _LANES = 512  # at most so many lanes has a block
 _WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
