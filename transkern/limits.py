@@ -72,6 +72,10 @@ class Budget:
                 return f"more than {most * self.factor:.0f} steps of translation"
         return self.late() if before // _EVERY != self.steps // _EVERY else ""
 
+    def begin_again(self) -> None:
+        """Takes all steps and calls back, of a translation that is given up for another one: the time runs on."""
+        self.steps = self.own = self.calls = 0
+
     def call(self) -> str:
         """Takes a call that is translated in place."""
         self.calls += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,14 @@ class MustGrow(Exception):
 
     def __init__(self, site: Site, problem: CompileError) -> None:
         self.site, self.problem = site, problem
+
+
+class MustLoop(Exception):
+    """A function calls itself more often than can be written out: the translation begins anew, with the function as a
+    loop over a stack (`recursion`)."""
+
+    def __init__(self, node: ast.FunctionDef, problem: CompileError) -> None:
+        self.node, self.problem = node, problem
 
 
 class Shared(CompileError):

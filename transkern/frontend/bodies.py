@@ -7,13 +7,18 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
+from transkern import refusals
+from transkern.errors import CompileError
+from transkern.frontend import recursion
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.syntax import generators
 from transkern.frontend.syntax.desugar import desugared
-from transkern.frontend.values.values import Function, Known, Scope, Value
+from transkern.frontend.syntax.syntax import local_names, parameter_names
+from transkern.frontend.translate import attributes
+from transkern.frontend.values.values import Bound, Function, Known, Scope, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Span
 
@@ -65,7 +70,8 @@ class Body:
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.read(node)
-        self.node = desugared(generators.written_out(node, self._function_here, self._is_pythons), inlined)
+        written = generators.written_out(node, self._function_here, self._is_pythons)
+        self.node = desugared(self._as_loop(node, written) if node in ctx.looping else written, inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
         self.loops: list[LoopState] = []
@@ -92,6 +98,43 @@ class Body:
         if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and self.scope.is_also(found.scope):
             return found.node
         return None
+
+    def _as_loop(self, node: ast.AST, written: ast.AST) -> ast.FunctionDef:
+        """A function that calls itself as a loop over a stack."""
+        assert isinstance(node, ast.FunctionDef) and isinstance(written, ast.FunctionDef)
+        own = local_names(node)
+        found: dict[str, bool] = {}
+        cached: set[bool] = set()  # whether it is called through `functools.cache`
+
+        def means(called: ast.expr) -> bool:
+            match called:
+                case ast.Name(name) if name not in own:
+                    value = self.env.get(name) or self.scope.lookup(name)
+                case ast.Attribute(ast.Name(name), method) if name == parameter_names(node)[0] and name in self.env:
+                    value = attributes.of_class(self.ctx, self.env[name], method)
+                    value = value.function if isinstance(value, Bound) else None
+                case _:
+                    return False
+            if not isinstance(value, Function) or value.node is not node:
+                return False
+            cached.add(value.cached)
+            return True
+
+        def is_self(x: ast.AST) -> bool:
+            if not isinstance(x, ast.Call) or not isinstance(x.func, (ast.Name, ast.Attribute)):
+                return False
+            key = ast.dump(x.func)
+            if key not in found:
+                found[key] = means(x.func)
+            return found[key]
+
+        self.env |= recursion.NAMES
+        try:
+            return recursion.as_loop(written, is_self, self._is_pythons, lambda: True in cached)
+        except recursion.NotALoop as problem:
+            span = span_of(problem.node or node, self.scope.file)
+            help = "write the recursion as a loop"
+            raise CompileError(refusals.TOO_LARGE_TO_COMPILE, problem.problem, help, span, self.scope.lines) from None
 
     def _is_pythons(self, name: str) -> bool:
         """Whether a name means Python's own function."""

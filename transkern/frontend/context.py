@@ -245,6 +245,8 @@ class Context:
         self.replacing = ""  # the count of the list where what is put takes the place of an element
         self.lengthened: set[str] = set()  # names of arrays that loops make longer
         self.waiting: list[Waits] = []  # values of expressions beside those that are being evaluated
+        self.looping: set[ast.FunctionDef] = set()  # functions that call themselves, and are loops over a stack
+        self.not_looping = ""  # why such a loop cannot be had
         self.early: set[Site] = set()  # where such values are computed at once
         self.rooms: set[str] = set()  # buffers of these
 

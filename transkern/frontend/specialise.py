@@ -12,7 +12,7 @@ import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
+from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing as growing_lists
 from transkern.frontend.containers import objects
@@ -73,12 +73,13 @@ def specialise(
     early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
+    loops = Loops()
     changes: list[Change] = []
     while True:
         held.told.clear()
         try:
             lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, early, held
-            program, found = _translated(function, types, lists, changes, reserves, left_out)
+            program, found = _translated(function, types, lists, loops, changes, reserves, left_out)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -98,11 +99,20 @@ def specialise(
                 lengthened.add(problem.grows)
             elif problem.early is not None and problem.early not in early:
                 early.add(problem.early)
-            else:
+            elif not loops.cannot_be(problem):
                 raise _plain(problem) from None
+            continue
+        except limits.Exhausted:
+            raise
+        except CompileError as problem:
+            if not loops.cannot_be(problem):
+                raise
             continue
         except NeedsConstant as need:
             raise NeedsConstant(need.demand, _plain(need.problem)) from None
+        except MustLoop as must:
+            loops.add(must)
+            continue
         except MustGrow as must:
             if must.site in growing:
                 raise must.problem from None
@@ -111,6 +121,33 @@ def specialise(
         if found == changes and held.is_settled():
             return program
         changes = found  # what one `return` changes, every other one hands back too
+
+
+class Loops:
+    """The functions that call themselves and are loops over a stack, as long as these can be translated."""
+
+    def __init__(self) -> None:
+        self.functions: set[ast.FunctionDef] = set()
+        self.first: CompileError | None = None  # what is in their way
+        self.budget = limits.budget()
+
+    def add(self, must: MustLoop) -> None:
+        self.functions.add(must.node)
+        self.budget.begin_again()
+
+    def cannot_be(self, problem: CompileError) -> bool:
+        """Notes what such a loop is refused for; False where there is none."""
+        if not self.functions:
+            return False
+        self.functions.clear()
+        self.first = problem
+        self.budget.begin_again()
+        return True
+
+    @property
+    def refused(self) -> str:
+        """What to say of it where the function cannot be written out, either."""
+        return "" if self.first is None else f" to be written out, and as a loop it cannot be had: {self.first.problem}"
 
 
 def _plain(problem: CompileError) -> CompileError:
@@ -126,7 +163,7 @@ def _translated(
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[Site],
         dict[PoolKey, tuple[str, ...]], set[str], set[Site], Held,
     ],
-    changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
+    loops: Loops, changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
@@ -135,11 +172,12 @@ def _translated(
         ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.characters, ctx.pooled, ctx.lengthened,
         ctx.early, ctx.held,
     ) = lists  # fmt: skip
+    ctx.looping, ctx.not_looping = loops.functions, loops.refused
     ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.changes
-    except (TranskernError, NeedsConstant, MustGrow):
+    except (TranskernError, NeedsConstant, MustGrow, MustLoop):
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

@@ -50,9 +50,11 @@ from transkern.frontend.values.values import (
     OneOf,
     Range,
     Record,
+    Row,
     Scalar,
     Seq,
     Static,
+    Text,
     Trips,
     Value,
     View,
@@ -94,6 +96,18 @@ def all_of(ctx: Context, value: Value) -> Value:
             return sequences.method(ctx, owner, kind.removeprefix("dict_"), (), {}) or value
         case _:
             return value
+
+
+def sequence(ctx: Context, value: Value) -> Value:
+    """What has the elements that a `for` goes over at their positions: the value itself, or a list."""
+    over = special_methods.iterated(ctx, all_of(ctx, value))
+    found = all_of(ctx, value) if over is None else over
+    held = ctx.deref(present(ctx, ctx.deref(found), "TypeError", "'NoneType' object is not iterable"))
+    if isinstance(held, (Seq, GrowingList, Array, Row, Text)) and not (isinstance(held, Seq) and "set" in held.kind):
+        return found
+    from transkern.frontend.translate import functions
+
+    return functions.call(ctx, "builtins.list", [found], {})
 
 
 def iteration(ctx: Context, source: Value) -> Any:

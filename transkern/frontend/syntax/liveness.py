@@ -59,6 +59,17 @@ def live_before(function: ast.FunctionDef, statements: Sequence[ast.stmt]) -> Na
     return _Liveness(function).block(statements, _NOTHING)
 
 
+def live_before_each(statements: Sequence[ast.stmt], after: Names) -> Names:
+    """The names live before some statements that no loop is around, given those live behind them."""
+    within = ast.FunctionDef("", ast.arguments([], [], None, [], [], None, []), list(statements), [], None)
+    return _Liveness(within).block(statements, after)
+
+
+def read_names(node: ast.AST) -> Names:
+    """The names that are read somewhere in a node; of a comprehension not its own."""
+    return _read(node)
+
+
 def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
     found = _analysis(function)
     return {} if found is None else found.loops

@@ -16,7 +16,7 @@ import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import MustLoop, NotKnown
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import dict_types, growing, hashed, objects, rows, sequences
@@ -161,6 +161,8 @@ class Calls(Conditions):
             match function:
                 case Function():
                     return self.inline(function, positional, keywords)
+                case Known("transkern.sequence"):
+                    return iterating.sequence(ctx, positional[0])
                 case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
                     kind = getattr(itertools, path.removeprefix("itertools."))
                     return self.construct(kind, positional, keywords, node)
@@ -235,13 +237,17 @@ class Calls(Conditions):
             )
         if ctx.depth >= INLINE_DEPTH:
             problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
+            self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
+            problem += ctx.not_looping
             kind = refusals.TOO_LARGE_TO_COMPILE
             numbers = [name for name in sorted(ctx.entry) if not b.is_size_name(name) and name in ctx.integers]
             for name in (*_asked_on_the_way(ctx), *numbers, *sorted(ctx.entry & ctx.dims)):  # what it may depend on
                 ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
             ctx.fail(kind, problem, help)
         if not ctx.pinned and (why := ctx.budget.call()):
-            raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
+            many = limits.exhausted(f"a call of `{function.name}`: {why}{ctx.not_looping}", ctx.span, ctx.lines)
+            self._loop_instead(function, many)
+            raise many
         if generators.is_generator(function.node):
             problem = f"the generator `{function.name}`, which is not used up where it is called"
             ctx.fail(refusals.ITERATOR, problem, "write it where it is used: for x in f(…), list(f(…))")
@@ -285,6 +291,17 @@ class Calls(Conditions):
             ctx.depth -= 1
             ctx.called.pop()
             ctx.lines, ctx.file, ctx.span, ctx.frame = outer
+
+    def _loop_instead(self, function: Function, problem: CompileError) -> None:
+        """Begins anew with a function as a loop over a stack: the innermost one that calls itself."""
+        ctx = self.ctx
+        chain = [*ctx.called, function]
+        for one, two in reversed(list(itertools.pairwise(chain))):
+            node = two.node
+            if one.node is node and isinstance(node, ast.FunctionDef) and node not in ctx.looping:
+                if not ctx.not_looping:
+                    raise MustLoop(node, problem)
+                return
 
     def _share(self, given: dict[str, Value], settled: dict[str, Value]) -> None:
         """What a function is given and has put into memory, as it stores into it, is what the caller's names stand for

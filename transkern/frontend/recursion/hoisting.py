@@ -1,0 +1,324 @@
+"""Calls of a function by itself, each a statement of its own:
+
+    return x[i] + f(x, i + 1)        ->        before-1 = x[i]
+                                               call-2 = f(x, i + 1)
+                                               return before-1 + call-2
+
+What is evaluated before such a call gets a name, as the call may change what it is made of.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from transkern.frontend.syntax.desugar import CATCHES, placed
+
+IsSelf: TypeAlias = Callable[[ast.AST], bool]
+"""Whether a node is a call of the function that it stands in."""
+
+_USE_ALL = frozenset(["sum", "min", "max", "list", "tuple", "sorted", "set", "frozenset"])
+"""Functions that go through all that they are given before they do anything that others see."""
+
+
+class NotALoop(Exception):
+    """Why a recursion cannot be written as a loop: a noun with its article."""
+
+    def __init__(self, problem: str, node: ast.AST | None = None) -> None:
+        super().__init__(problem)
+        self.problem, self.node = problem, node
+
+
+def hoisted(body: Sequence[ast.stmt], is_self: IsSelf, python: Callable[[str], bool]) -> list[ast.stmt]:
+    """`body` where calls that `is_self` tells stand only as ``name = call``, or as ``call`` alone. `python` tells
+    whether a name means Python's own function."""
+    return _Hoisting(is_self, python).block(body)
+
+
+def load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
+class _Hoisting:
+    def __init__(self, is_self: IsSelf, python: Callable[[str], bool]) -> None:
+        self.is_self, self.python, self.count = is_self, python, 0
+
+    def _fresh(self, word: str) -> str:
+        self.count += 1
+        return f"{word}-{self.count}"
+
+    def has(self, *nodes: ast.AST | None) -> bool:
+        return any(self.is_self(x) for node in nodes if node is not None for x in ast.walk(node))
+
+    # --- statements
+
+    def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        return [made for s in body for made in (self.statement(s) if self.has(s) else [s])]
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        made = self._statement(s, out)
+        return [*out, ast.copy_location(made, s)]
+
+    def _statement(self, s: ast.stmt, out: list[ast.stmt]) -> ast.stmt:
+        """What is left of a statement behind what it evaluates first, which `out` gets."""
+        match s:
+            case ast.Expr(value):
+                return ast.Expr(self.call(value, out) if self.is_self(value) else self.expr(value, out))
+            case ast.Return(ast.expr() as value):
+                return ast.Return(self.expr(value, out))
+            case ast.Assign(targets, value) if not self.has(*targets):
+                alone = isinstance(targets[0], ast.Name) and len(targets) == 1 and self.is_self(value)
+                return ast.Assign(targets, self.call(value, out) if alone else self.expr(value, out))
+            case ast.AnnAssign(target, annotation, ast.expr() as value, simple) if not self.has(target):
+                return ast.AnnAssign(target, annotation, self.expr(value, out), simple)
+            case ast.AugAssign(target, op, value) if not self.has(target):
+                return self._augmented(target, op, value, s, out)
+            case ast.If(test, body, orelse):
+                return ast.If(self.expr(test, out), self.block(body), self.block(orelse))
+            case ast.While(test, body, []):
+                return self._while(test, body, s)
+            case ast.For(target, iterable, body, []) if not self.has(target) and not hasattr(s, CATCHES):
+                return ast.For(target, self.expr(iterable, out), self.block(body), [])
+            case _:
+                what = "`try`" if hasattr(s, CATCHES) else f"`{ast.unparse(s).splitlines()[0]}`"
+                raise NotALoop(f"a call of itself in {what}", s)
+
+    def _augmented(
+        self, target: ast.expr, op: ast.operator, value: ast.expr, s: ast.stmt, out: list[ast.stmt]
+    ) -> ast.stmt:
+        """``x[i] += f(…)``: the element is read before the call."""
+        if isinstance(target, ast.Name):
+            return ast.AugAssign(target, op, self.expr(value, out))
+        held = self._fresh("before")
+        target = self._once(target, out)
+        out.append(assign(held, _reading(target), s))
+        given = self.expr(value, out)
+        out.append(placed(ast.AugAssign(ast.Name(held, ast.Store()), op, given), s))
+        return ast.Assign([target], load(held))
+
+    def _once(self, target: ast.expr, out: list[ast.stmt]) -> ast.expr:
+        """A target whose parts are evaluated once, though it is read and stored to."""
+        match target:
+            case ast.Subscript(value, index, ctx):
+                return ast.copy_location(ast.Subscript(self._named(value, out), self._named(index, out), ctx), target)
+            case ast.Attribute(value, name, ctx):
+                return ast.copy_location(ast.Attribute(self._named(value, out), name, ctx), target)
+            case _:
+                raise NotALoop("a call of itself behind such an assignment", target)
+
+    def _while(self, test: ast.expr, body: Sequence[ast.stmt], s: ast.stmt) -> ast.stmt:
+        if not self.has(test):
+            return ast.While(test, self.block(body), [])
+        before: list[ast.stmt] = []
+        ends = ast.UnaryOp(ast.Not(), self.expr(test, before))
+        leave = placed(ast.If(ends, [ast.Break()], []), s)
+        return placed(ast.While(ast.Constant(True), [*before, leave, *self.block(body)], []), s)
+
+    # --- expressions
+
+    def call(self, node: ast.expr, out: list[ast.stmt]) -> ast.expr:
+        """A call of the function itself, with arguments in which there is none."""
+        assert isinstance(node, ast.Call)
+        values = self._in_order([*node.args, *(k.value for k in node.keywords)], out)
+        keywords = [ast.keyword(k.arg, v) for k, v in zip(node.keywords, values[len(node.args) :], strict=True)]
+        return ast.copy_location(ast.Call(node.func, values[: len(node.args)], keywords), node)
+
+    def expr(self, node: ast.expr, out: list[ast.stmt]) -> ast.expr:
+        """`node` without a call of the function itself: `out` gets the statements before it."""
+        if not self.has(node):
+            return node
+        if self.is_self(node):
+            name = self._fresh("call")
+            out.append(assign(name, self.call(node, out), node))
+            return ast.copy_location(load(name), node)
+        match node:
+            case ast.BoolOp(op, [first, *others]) if self.has(*others):
+                return self._decided(op, first, others, node, out)
+            case ast.IfExp(test, body, orelse) if self.has(body, orelse):
+                return self._conditional(test, body, orelse, node, out)
+            case ast.ListComp(elt, generators):
+                return self._listed(elt, generators, node, out)
+            case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators)], []) if self._uses_all(name):
+                made = self._listed(elt, generators, node, out)
+                return ast.copy_location(ast.Call(node.func, [made], []), node)
+            case ast.Call(ast.Name("any" | "all" as name), [ast.GeneratorExp(elt, generators)], []) if self.python(name):
+                return self._until(name == "any", elt, generators, node, out)
+            case ast.Compare(_, [_, _, *_], [_, *others]) if self.has(*others):
+                raise NotALoop("a call of itself in a chained comparison, which need not come to it", node)
+            case ast.Dict() | ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
+                raise NotALoop(f"a call of itself in `{ast.unparse(node)}`", node)
+            case ast.Lambda() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                raise NotALoop(f"a call of itself in `{ast.unparse(node)}`, which is a function of its own", node)
+            case _:
+                return self._rebuilt(node, out)
+
+    def _uses_all(self, name: str) -> bool:
+        return name in _USE_ALL and self.python(name)
+
+    def _rebuilt(self, node: ast.expr, out: list[ast.stmt]) -> ast.expr:
+        """Any other expression, all of whose parts are evaluated, from left to right."""
+        made = copy.copy(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):  # its method is looked up first
+            owner, *rest = self._in_order([node.func.value, *node.args, *(k.value for k in node.keywords)], out)
+            made.func = ast.copy_location(ast.Attribute(owner, node.func.attr, ast.Load()), node.func)
+            made.args = rest[: len(node.args)]
+            made.keywords = [_with(k, v) for k, v in zip(node.keywords, rest[len(node.args) :], strict=True)]
+            return made
+        parts = [(name, value) for name, value in ast.iter_fields(node)]
+        flat = [x for _, value in parts for x in (value if isinstance(value, list) else [value]) if _is_part(x)]
+        inner = iter(self._in_order([x.value if isinstance(x, ast.keyword) else x for x in flat], out))
+        for name, value in parts:
+            if isinstance(value, list):
+                setattr(made, name, [_with(x, next(inner)) if _is_part(x) else x for x in value])
+            elif _is_part(value):
+                setattr(made, name, next(inner))
+        return made
+
+    def _in_order(self, values: Sequence[ast.expr], out: list[ast.stmt]) -> list[ast.expr]:
+        """Values that are evaluated one after the other: those before a call of the function itself have names."""
+        last = max((k for k, v in enumerate(values) if self.has(v)), default=-1)
+        made = []
+        for k, value in enumerate(values):
+            if isinstance(value, ast.Starred) and k <= last:
+                inner = self._named(value.value, out) if k < last else self.expr(value.value, out)
+                made.append(ast.copy_location(ast.Starred(inner, value.ctx), value))
+            elif isinstance(value, ast.Slice) and k <= last:
+                made.append(self._rebuilt(value, out))
+            else:
+                made.append(self._named(value, out) if k < last else self.expr(value, out))
+        return made
+
+    def _named(self, value: ast.expr, out: list[ast.stmt]) -> ast.expr:
+        """A value that is evaluated now, whatever comes before it is used."""
+        if is_fixed(value):
+            return value
+        made = self.expr(value, out)
+        if isinstance(made, ast.Name):
+            return made
+        name = self._fresh("before")
+        out.append(assign(name, made, value))
+        return ast.copy_location(load(name), value)
+
+    def _decided(
+        self, op: ast.boolop, first: ast.expr, others: Sequence[ast.expr], node: ast.expr, out: list[ast.stmt]
+    ) -> ast.expr:
+        """``a and f(…)``: the right side is evaluated where the left does not decide."""
+        name = self._fresh("value")
+        out.append(assign(name, self.expr(first, out), first))
+        inner = out
+        for value in others:
+            test = load(name) if isinstance(op, ast.And) else ast.UnaryOp(ast.Not(), load(name))
+            body: list[ast.stmt] = []
+            body.append(assign(name, self.expr(value, body), value))
+            inner.append(placed(ast.If(test, body, []), value))
+            inner = body
+        return ast.copy_location(load(name), node)
+
+    def _conditional(
+        self, test: ast.expr, body: ast.expr, orelse: ast.expr, node: ast.expr, out: list[ast.stmt]
+    ) -> ast.expr:
+        name = self._fresh("value")
+        paths: list[list[ast.stmt]] = [[], []]
+        for value, path in zip((body, orelse), paths, strict=True):
+            path.append(assign(name, self.expr(value, path), value))
+        out.append(placed(ast.If(self.expr(test, out), *paths), node))
+        return ast.copy_location(load(name), node)
+
+    # --- comprehensions
+
+    def _listed(
+        self, elt: ast.expr, generators: Sequence[ast.comprehension], node: ast.expr, out: list[ast.stmt]
+    ) -> ast.expr:
+        name = self._fresh("list")
+        out.append(assign(name, ast.List([], ast.Load()), node))
+
+        def append(value: ast.expr, inner: list[ast.stmt]) -> None:
+            put = ast.Attribute(load(name), "append", ast.Load())
+            inner.append(placed(ast.Expr(ast.Call(put, [value], [])), value))
+
+        self._loops(elt, generators, append, node, out)
+        return ast.copy_location(load(name), node)
+
+    def _until(
+        self, found: bool, elt: ast.expr, generators: Sequence[ast.comprehension], node: ast.expr, out: list[ast.stmt]
+    ) -> ast.expr:
+        """`any` (`found`) or `all` of a generator expression."""
+        if len(generators) != 1:
+            raise NotALoop("a call of itself in a generator expression of several loops", node)
+        name = self._fresh("value")
+        out.append(assign(name, ast.Constant(not found), node))
+
+        def test(value: ast.expr, inner: list[ast.stmt]) -> None:
+            hit = value if found else ast.UnaryOp(ast.Not(), value)
+            inner.append(placed(ast.If(hit, [assign(name, ast.Constant(found), node), ast.Break()], []), value))
+
+        self._loops(elt, generators, test, node, out)
+        return ast.copy_location(load(name), node)
+
+    def _loops(
+        self, elt: ast.expr, generators: Sequence[ast.comprehension],
+        use: Callable[[ast.expr, list[ast.stmt]], None], node: ast.expr, out: list[ast.stmt],
+    ) -> None:  # fmt: skip
+        """The loops of a comprehension, whose names are its own; `use` makes statements of an element."""
+        if any(isinstance(x, ast.Lambda) for g in generators for x in ast.walk(g)):
+            raise NotALoop("a call of itself in a comprehension with functions of its own", node)
+        self.count += 1
+        renamed = _Renamed({x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}, self.count)
+        inner = out
+        for k, g in enumerate(generators):
+            iterable = self.expr(g.iter if k == 0 else renamed(g.iter), inner)
+            body: list[ast.stmt] = []
+            inner.append(placed(ast.For(renamed(g.target), iterable, body, []), node))
+            inner = body
+            for test in g.ifs:
+                then: list[ast.stmt] = []
+                inner.append(placed(ast.If(self.expr(renamed(test), inner), then, []), node))
+                inner = then
+        use(self.expr(renamed(elt), inner), inner)
+
+
+class _Renamed(ast.NodeTransformer):
+    """Expressions of a comprehension, its names told from those of the function around it."""
+
+    def __init__(self, names: Iterable[str], number: int) -> None:
+        self.names = {name: f"{name}-of-{number}" for name in names}
+
+    def __call__(self, node: ast.expr) -> ast.expr:
+        return self.visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
+
+
+def is_fixed(node: ast.expr) -> bool:
+    """Whether it does not matter when an expression is evaluated: a constant, a name, or what a name has to call."""
+    match node:
+        case ast.Constant() | ast.Name() | ast.Lambda():
+            return True
+        case ast.UnaryOp(ast.USub(), ast.Constant()):
+            return True
+        case ast.Tuple(elts):
+            return all(map(is_fixed, elts))
+        case _:
+            return False
+
+
+def _is_part(node: object) -> bool:
+    return isinstance(node, (ast.expr, ast.keyword))
+
+
+def _with(part: ast.AST, value: ast.expr) -> ast.AST:
+    return ast.copy_location(ast.keyword(part.arg, value), part) if isinstance(part, ast.keyword) else value
+
+
+def _reading(target: ast.expr) -> ast.expr:
+    made = copy.copy(target)
+    made.ctx = ast.Load()  # type: ignore[attr-defined]
+    return made
