@@ -122,6 +122,7 @@ class Context:
         self.lines, self.file = lines, file
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
+        self.told: list[Any] = []  # what is known of the arguments of each
         self.texts_read: set[ast.AST] = set()  # functions
         self.too_deep: tuple[Span, bool] | None = None  # where Python's own stack has ended; whether by calls
         self.buffers: dict[str, n.Buffer] = {}

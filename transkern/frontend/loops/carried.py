@@ -431,7 +431,8 @@ class LoopState:
             if name not in self.kinds:
                 if self.is_live(name):
                     kind = self._counted(ctx, name, kind_of(ctx, value))
-                    is_new = isinstance(value, Object) and value.token not in self.heap
+                    given = value.value if isinstance(value, OrNone) else value
+                    is_new = isinstance(given, Object) and given.token not in self.heap
                     if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
                         kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
                     self.kinds[name] = self._with_before(ctx, name, kind, value)

@@ -50,7 +50,7 @@ def as_loop(
     """
     if node not in _made:
         try:
-            plain = desugared(node, inlined=True)
+            plain = desugared(node, inlined=False)
             assert isinstance(plain, ast.FunctionDef)
             _made[node] = machine(node, hoisted(plain.body, is_self, python), is_self, python, cached())
         except NotALoop as problem:

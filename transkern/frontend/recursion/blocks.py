@@ -9,12 +9,13 @@ Statements without such a call stay whole. Loops with one are counted by hand, a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, assign, load
-from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.desugar import placed, without_returns
+from transkern.parsing import own_nodes
 
 LENGTH, SEQUENCE = "length of", "sequence of"
 """Names in what is made here, whatever the user's own mean: of `len`, and of what makes a list of that which has no
@@ -86,13 +87,13 @@ class _Cutting:
 
     def _is_whole(self, s: ast.stmt) -> bool:
         """Whether a statement does not have to be cut."""
-        if any(self.is_self(x) or isinstance(x, ast.Return) for x in ast.walk(s)):
+        if any(self.is_self(x) or isinstance(x, ast.Return) for x in own_nodes([s])):
             return False
         return not _jumps(s)
 
     def run(self, body: Sequence[ast.stmt], now: Block) -> Block | None:
         """The block that is reached behind `body`, which goes on in `now`; None where none is."""
-        for s in body:
+        for s in self._without_returns(body):
             if self._is_whole(s):
                 now.statements.append(s)
                 if isinstance(s, ast.Raise):
@@ -103,6 +104,12 @@ class _Cutting:
                 return None
             now = then
         return now
+
+    def _without_returns(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+        """`body` with loops that stay whole: a `return` in one stands behind it."""
+        for s in body:
+            loop = isinstance(s, (ast.For, ast.While)) and not any(map(self.is_self, ast.walk(s)))
+            yield from without_returns(s) if loop else [s]
 
     def _cut(self, s: ast.stmt, now: Block) -> Block | None:
         match s:

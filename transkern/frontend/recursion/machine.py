@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from transkern.frontend.recursion.blocks import LENGTH, Block, Branches, Calls, End, Goes, Returns, cut, following
 from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, assign, load
 from transkern.frontend.syntax.desugar import placed
-from transkern.frontend.syntax.liveness import live_before_each, read_names
+from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
 
 TOO_DEEP = "too deep"
@@ -45,12 +45,6 @@ def _check(node: ast.FunctionDef, body: Sequence[ast.stmt], is_self: IsSelf) -> 
         for x in ast.walk(s):
             if isinstance(x, (ast.Global, ast.Nonlocal)):
                 raise NotALoop(f"`{ast.unparse(x)}` in a function that calls itself", x)
-            if isinstance(x, (ast.FunctionDef, ast.ClassDef)) or _names_function(x):
-                raise NotALoop("a function in one that calls itself, which may see its names change", x)
-
-
-def _names_function(s: ast.AST) -> bool:
-    return isinstance(s, ast.Assign) and any(isinstance(x, ast.Lambda) for x in ast.walk(s.value))
 
 
 def blocks_of(first: Block) -> list[Block]:
@@ -76,6 +70,7 @@ class _Machine:
         bound |= {call.target for call in self.calls if call.target is not None}
         self.same = {p for p in self.parameters if p not in bound and all(self._is_passed_on(c, p) for c in self.calls)}
         self.own = (bound | set(self.parameters)) - self.same
+        self.functions = self._functions()
         self.live = self._live()
         self.bound_at = self._bound()
         self.labels = self._labels()
@@ -110,6 +105,20 @@ class _Machine:
         if set(given) != set(self.parameters):
             raise NotALoop("a call of itself with other arguments than it takes", call)
         return given
+
+    def _functions(self) -> list[ast.stmt]:
+        """The functions that are made alike in all frames, as they see no name that has a value of its own in each:
+        they are made once, before the loop."""
+        found = [s for b in self.blocks for s in b.statements if _makes_function(s)]
+        for s in found:
+            name = s.name if isinstance(s, ast.FunctionDef) else next(iter(_targets(s.targets)))  # type: ignore[attr-defined]
+            alone = sum(name in bound_by([t]) for b in self.blocks for t in b.statements) == 1
+            if (captured_names(s) - {name}) & self.own or not alone:
+                raise NotALoop(f"`{name}`, a function that sees the names of one that calls itself", s)
+            self.own = self.own - {name}
+        for b in self.blocks:
+            b.statements = [s for s in b.statements if s not in found]
+        return found
 
     # --- what is known of names
 
@@ -203,6 +212,7 @@ class _Machine:
         if self.cached:
             made.append(assign(_KNOWN, ast.Dict([], []), at))
         made.append(placed(ast.While(running, chain, []), at))
+        made = [*self.functions, *made]
         return [*made, placed(ast.Return(load(_RESULT)), at)] if self.gives else made
 
     def _resumed(self, block: Block, resumes: dict[Block, Block]) -> list[ast.stmt]:
@@ -289,6 +299,8 @@ def bound_by(statements: Sequence[ast.stmt]) -> Names:
             case ast.If(_, body, orelse):
                 ends = [bound_by(path) for path in (body, orelse) if not (path and isinstance(path[-1], ast.Raise))]
                 found |= frozenset.intersection(*ends) if ends else frozenset()
+            case ast.FunctionDef(name):
+                found.add(name)
             case ast.With(body=body):
                 found |= bound_by(body)
             case ast.Import(names) | ast.ImportFrom(_, names):
@@ -296,6 +308,17 @@ def bound_by(statements: Sequence[ast.stmt]) -> Names:
             case _:
                 pass
     return frozenset(found)
+
+
+def _makes_function(s: ast.stmt) -> bool:
+    """Whether a statement gives a function a name."""
+    match s:
+        case ast.FunctionDef():
+            return True
+        case ast.Assign([ast.Name()], ast.Lambda()):
+            return True
+        case _:
+            return False
 
 
 def _targets(targets: Iterable[ast.expr]) -> set[str]:

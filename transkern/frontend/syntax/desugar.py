@@ -44,6 +44,11 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
     return made[inlined]
 
 
+def without_returns(loop: ast.stmt) -> list[ast.stmt]:
+    """A loop of a desugared function that leaves by a `return` behind it: ``returned value = v; break`` inside."""
+    return _listed(_Loops(True).visit(copy.deepcopy(loop)))
+
+
 def _has_any(node: ast.FunctionDef) -> bool:
     return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) for x in ast.walk(node))
 

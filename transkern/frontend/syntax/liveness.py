@@ -70,6 +70,12 @@ def read_names(node: ast.AST) -> Names:
     return _read(node)
 
 
+def captured_names(statement: ast.stmt) -> Names:
+    """The names around them that the functions in a statement may read."""
+    functions = (x for x in ast.walk(statement) if isinstance(x, (ast.FunctionDef, ast.Lambda)))
+    return _NOTHING.union(*map(_captured, functions))
+
+
 def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
     found = _analysis(function)
     return {} if found is None else found.loops

@@ -59,7 +59,7 @@ from transkern.frontend.values.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Var, variables_read
+from transkern.ir.expr import Const, Expr, Var, variables_read
 from transkern.ir.traverse import is_longer
 
 INLINE_DEPTH = 32
@@ -79,6 +79,20 @@ _CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
+
+
+def _told(ctx: Context, value: Value) -> Any:
+    """What the translation of a function may decide by an argument: what is known of it."""
+    held = ctx.deref(value)
+    match held:
+        case Static() | Function() | Known():
+            return held
+        case Array():
+            return tuple(a.extent for a in held.axes if isinstance(a.extent, Const))
+        case Seq(items) | Record(items=items) | Dict(items=items):
+            return tuple(_told(ctx, i) for i in items)
+        case _:
+            return type(held).__name__
 
 
 class Calls(Conditions):
@@ -235,6 +249,10 @@ class Calls(Conditions):
             return memoised.called(
                 ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
             )
+        told = tuple(_told(ctx, v) for v in (*positional, *keywords.values()))
+        if ctx.called and ctx.called[-1].node is function.node and ctx.told[-1] == told:  # it cannot end by itself
+            help = "write the recursion as a loop"
+            self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, f"`{function.name}` calls itself", help))
         if ctx.depth >= INLINE_DEPTH:
             problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
@@ -268,6 +286,7 @@ class Calls(Conditions):
             ctx.frame = frame_of(function, ctx.place())
         ctx.depth += 1
         ctx.called.append(function)
+        ctx.told.append(told)
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):
@@ -290,6 +309,7 @@ class Calls(Conditions):
         finally:
             ctx.depth -= 1
             ctx.called.pop()
+            ctx.told.pop()
             ctx.lines, ctx.file, ctx.span, ctx.frame = outer
 
     def _loop_instead(self, function: Function, problem: CompileError) -> None:
