@@ -260,6 +260,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, k1, kind_of(ctx, ctx.deref(v2)), value, slot))
         case ("same", GrowingList()) | ("list", *_), ("object", v2) if isinstance(ctx.deref(v2), GrowingList):
             return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case ("object", v1), ("same", GrowingList()) if isinstance(ctx.deref(v1), GrowingList):
+            return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
+        case ("fresh", (("same" | "list" | "table"), *_) as k1), ("same", GrowingList()):
+            return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass
     objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")

@@ -21,7 +21,7 @@ from transkern.frontend.loops.trips import condition_of, stable_parts, trip_boun
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
 from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax.desugar import CATCHES, has_jumps, placed, without_jumps
+from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed, without_jumps
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.sharing import may_show, stored_before_made
 from transkern.frontend.syntax.syntax import assigned_names, rebound_names, stored_in
@@ -142,10 +142,13 @@ class Loops(Branches):
             reset()
             self.statement(_tested_inside(node, test, body))
         except (NotKnown, Shared) as error:
-            if isinstance(error, NotKnown) and error.begins_anew and error.grows is None:
+            whole = hasattr(node, WHOLE)
+            if isinstance(error, NotKnown) and (
+                (error.begins_anew and error.grows is None) or (whole and not error.settles)
+            ):  # fmt: skip
                 raise
             reset()
-            if isinstance(error, NotKnown):
+            if isinstance(error, NotKnown) and not whole:
                 try:
                     self.unrolled_while(test, body, error)
                     return
@@ -156,6 +159,8 @@ class Loops(Branches):
             ctx.span = span_of(test, self.scope.file)
             once = Trips((b.ZERO, b.ONE, b.ONE, lambda _: Static(0)))
             rest = ast.copy_location(ast.While(test, list(body), []), node)
+            if whole:
+                setattr(rest, WHOLE, True)
             self.first_by_itself(error, node, condition_of(self.test(test)), ast.Name(_ITEM, ast.Store()), once, rest)
         if turns is not None:
             self.where_left(node, turns)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from transkern.frontend.recursion.blocks import LENGTH, Block, Branches, Calls, End, Goes, Returns, cut, following
 from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, assign, load
-from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.desugar import WHOLE, placed
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
 
@@ -211,7 +211,9 @@ class _Machine:
         ]
         if self.cached:
             made.append(assign(_KNOWN, ast.Dict([], []), at))
-        made.append(placed(ast.While(running, chain, []), at))
+        loop = placed(ast.While(running, chain, []), at)
+        setattr(loop, WHOLE, True)
+        made.append(loop)
         made = [*self.functions, *made]
         return [*made, placed(ast.Return(load(_RESULT)), at)] if self.gives else made
 

@@ -22,6 +22,7 @@ Statement = TypeVar("Statement", bound=ast.stmt)
 _DONE = "_transkern_desugared"
 RETURNED, RETURNS = "returned value", "has returned"
 _AROUND = "_transkern_around"  # on a `try`: the names of those around it
+WHOLE = "_transkern_whole"  # on a loop of which nothing is gained where its iterations are translated one by one
 CATCHES = "_transkern_catches"
 """On a loop that runs once, the body of a `try`: the name that tells which of its handlers is to run, and these."""
 
