@@ -14,7 +14,7 @@ from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax import generators
+from transkern.frontend.syntax import generators, nonlocals
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.syntax import local_names, parameter_names
 from transkern.frontend.translate import attributes
@@ -70,7 +70,8 @@ class Body:
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.read(node)
-        written = generators.written_out(node, self._function_here, self._is_pythons)
+        plain = nonlocals.passed_on(node, self._is_pythons)
+        written = generators.written_out(plain, self._function_here, self._is_pythons)
         self.node = desugared(self._as_loop(node, written) if node in ctx.looping else written, inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
@@ -131,7 +132,7 @@ class Body:
         self.env |= recursion.NAMES
         try:
             return recursion.as_loop(written, is_self, self._is_pythons, lambda: True in cached)
-        except recursion.NotALoop as problem:
+        except recursion.NotRewritten as problem:
             span = span_of(problem.node or node, self.scope.file)
             help = "write the recursion as a loop"
             raise CompileError(refusals.TOO_LARGE_TO_COMPILE, problem.problem, help, span, self.scope.lines) from None

@@ -26,9 +26,9 @@ from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 from transkern.frontend.recursion.blocks import LENGTH, SEQUENCE
-from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, hoisted
 from transkern.frontend.recursion.machine import TOO_DEEP, machine
 from transkern.frontend.syntax.desugar import desugared
+from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, hoisted
 from transkern.frontend.values.values import Known, Static, Value
 
 NAMES: dict[str, Value] = {
@@ -36,13 +36,13 @@ NAMES: dict[str, Value] = {
 }  # fmt: skip
 """What the names mean that such a loop has beside the user's."""
 
-_made: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | NotALoop] = WeakKeyDictionary()
+_made: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef | NotRewritten] = WeakKeyDictionary()
 
 
 def as_loop(
     node: ast.FunctionDef, is_self: IsSelf, python: Callable[[str], bool], cached: Callable[[], bool]
 ) -> ast.FunctionDef:
-    """The function without calls of itself; raises `NotALoop` with what is in the way. `is_self` tells these calls,
+    """The function without calls of itself; raises `NotRewritten` with what is in the way. `is_self` tells these calls,
     `python` whether a name means Python's own function; `cached` says whether they
     go through `functools.cache`.
 
@@ -53,9 +53,9 @@ def as_loop(
             plain = desugared(node, inlined=False)
             assert isinstance(plain, ast.FunctionDef)
             _made[node] = machine(node, hoisted(plain.body, is_self, python), is_self, python, cached())
-        except NotALoop as problem:
+        except NotRewritten as problem:
             _made[node] = problem
     made = _made[node]
-    if isinstance(made, NotALoop):
+    if isinstance(made, NotRewritten):
         raise made
     return made

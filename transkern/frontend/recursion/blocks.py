@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, assign, load
 from transkern.frontend.syntax.desugar import placed, without_returns
+from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, assign, is_names, load
 from transkern.parsing import own_nodes
 
 LENGTH, SEQUENCE = "length of", "sequence of"
@@ -44,11 +44,15 @@ class Branches:
 
 @dataclass(frozen=True)
 class Calls:
-    """A call of the function itself; `target` is the name of its result, if it has one, behind it comes `to`."""
+    """A call of the function itself; `target` is what its result is bound to, if that is used, behind it comes `to`."""
 
     call: ast.Call
-    target: str | None
+    target: ast.expr | None
     to: Block
+
+    @property
+    def binds(self) -> frozenset[str]:
+        return frozenset() if self.target is None else frozenset(stored_in(self.target))
 
 
 @dataclass(frozen=True)
@@ -120,8 +124,8 @@ class _Cutting:
             case ast.Expr(ast.Call() as call):
                 now.end = Calls(call, None, behind := Block())
                 return behind
-            case ast.Assign([ast.Name(name)], ast.Call() as call):
-                now.end = Calls(call, name, behind := Block())
+            case ast.Assign([target], ast.Call() as call) if is_names(target):
+                now.end = Calls(call, target, behind := Block())
                 return behind
             case ast.If(test, body, orelse):
                 then, other, behind = Block(), Block(), Block()
@@ -141,7 +145,7 @@ class _Cutting:
             case ast.For(target, iterable, body, []):
                 return self._for(target, iterable, body, s, now)
             case _:
-                raise NotALoop(f"a call of itself, or a `return`, in `{ast.unparse(s).splitlines()[0]}`", s)
+                raise NotRewritten(f"a call of itself, or a `return`, in `{ast.unparse(s).splitlines()[0]}`", s)
         return None
 
     def _inside(self, body: Sequence[ast.stmt], first: Block, head: Block, behind: Block) -> None:
@@ -214,6 +218,12 @@ class _Cutting:
         name = self._fresh(word)
         before.append(assign(name, value, s))
         return load(name)
+
+
+def stored_in(*targets: ast.expr) -> set[str]:
+    """The names that an assignment to these targets binds."""
+    names = (x for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
+    return {x.id for x in names}
 
 
 def _is_within(position: str, items: ast.expr) -> ast.expr:

@@ -5,11 +5,22 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
-from transkern.frontend.recursion.blocks import LENGTH, Block, Branches, Calls, End, Goes, Returns, cut, following
-from transkern.frontend.recursion.hoisting import IsSelf, NotALoop, assign, load
+from transkern.frontend.recursion.blocks import (
+    LENGTH,
+    Block,
+    Branches,
+    Calls,
+    End,
+    Goes,
+    Returns,
+    cut,
+    following,
+    stored_in,
+)
 from transkern.frontend.syntax.desugar import WHOLE, placed
+from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, assign, load
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
 
@@ -40,11 +51,13 @@ def _with_body(node: ast.FunctionDef, body: list[ast.stmt]) -> ast.FunctionDef:
 
 def _check(node: ast.FunctionDef, body: Sequence[ast.stmt], is_self: IsSelf) -> None:
     if node.args.vararg or node.args.kwarg:
-        raise NotALoop("a function with `*args` or `**kwargs` that calls itself", node)
+        raise NotRewritten("a function with `*args` or `**kwargs` that calls itself", node)
     for s in body:
         for x in ast.walk(s):
+            if isinstance(x, (ast.FunctionDef, ast.ClassDef)) and any(map(is_self, ast.walk(x))):
+                raise NotRewritten("a call of the function by one in it", x)
             if isinstance(x, (ast.Global, ast.Nonlocal)):
-                raise NotALoop(f"`{ast.unparse(x)}` in a function that calls itself", x)
+                raise NotRewritten(f"`{ast.unparse(x)}` in a function that calls itself", x)
 
 
 def blocks_of(first: Block) -> list[Block]:
@@ -67,7 +80,7 @@ class _Machine:
         self.calls = [b.end for b in self.blocks if isinstance(b.end, Calls)]
         self.given = {id(call): self._arguments(call.call) for call in self.calls}
         bound = assigned_names([s for b in self.blocks for s in b.statements])
-        bound |= {call.target for call in self.calls if call.target is not None}
+        bound |= frozenset().union(*(call.binds for call in self.calls))
         self.same = {p for p in self.parameters if p not in bound and all(self._is_passed_on(c, p) for c in self.calls)}
         self.own = (bound | set(self.parameters)) - self.same
         self.functions = self._functions()
@@ -88,9 +101,9 @@ class _Machine:
         if isinstance(call.func, ast.Attribute):  # a method
             names = names[1:]
         if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-            raise NotALoop("a call of itself with `*` or `**`", call)
+            raise NotRewritten("a call of itself with `*` or `**`", call)
         if len(call.args) > len(names):
-            raise NotALoop("a call of itself with too many arguments", call)
+            raise NotRewritten("a call of itself with too many arguments", call)
         given = dict(zip(names, call.args, strict=False))
         given |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         if isinstance(call.func, ast.Attribute):
@@ -100,10 +113,10 @@ class _Machine:
         for name, value in (*zip(last, args.defaults, strict=True), *others):
             if name not in given and value is not None:
                 if not _is_constant(value):
-                    raise NotALoop(f"a call of itself without `{name}`, whose default is no constant", call)
+                    raise NotRewritten(f"a call of itself without `{name}`, whose default is no constant", call)
                 given[name] = value
         if set(given) != set(self.parameters):
-            raise NotALoop("a call of itself with other arguments than it takes", call)
+            raise NotRewritten("a call of itself with other arguments than it takes", call)
         return given
 
     def _functions(self) -> list[ast.stmt]:
@@ -111,10 +124,10 @@ class _Machine:
         they are made once, before the loop."""
         found = [s for b in self.blocks for s in b.statements if _makes_function(s)]
         for s in found:
-            name = s.name if isinstance(s, ast.FunctionDef) else next(iter(_targets(s.targets)))  # type: ignore[attr-defined]
+            name = s.name if isinstance(s, ast.FunctionDef) else next(iter(stored_in(*s.targets)))  # type: ignore[attr-defined]
             alone = sum(name in bound_by([t]) for b in self.blocks for t in b.statements) == 1
             if (captured_names(s) - {name}) & self.own or not alone:
-                raise NotALoop(f"`{name}`, a function that sees the names of one that calls itself", s)
+                raise NotRewritten(f"`{name}`, a function that sees the names of one that calls itself", s)
             self.own = self.own - {name}
         for b in self.blocks:
             b.statements = [s for s in b.statements if s not in found]
@@ -139,8 +152,8 @@ class _Machine:
                 return live[to]
             case Branches(test, then, orelse):
                 return read_names(test) | live[then] | live[orelse]
-            case Calls(call, target, to):
-                return read_names(call) | (live[to] - {target})
+            case Calls(call, _, to):
+                return read_names(call) | (live[to] - block.end.binds)
             case Returns(value):
                 return (read_names(value) if value is not None else frozenset()) | self._key()
             case None:
@@ -164,7 +177,7 @@ class _Machine:
             before = dict(bound)
             for block in self.blocks:
                 end = bound[block] | bound_by(block.statements)
-                end |= {block.end.target} if isinstance(block.end, Calls) and block.end.target else set()
+                end |= block.end.binds if isinstance(block.end, Calls) else frozenset()
                 for to in following(block.end):
                     bound[to] &= end
             if bound == before:
@@ -173,11 +186,11 @@ class _Machine:
     def saved(self, block: Block) -> list[str]:
         """What the frame that `block` ends with a call keeps meanwhile."""
         assert isinstance(block.end, Calls)
-        names = (self.live[block.end.to] | self._key()) - {block.end.target}
+        names = (self.live[block.end.to] | self._key()) - block.end.binds
         unbound = names - bound_by(block.statements) - self.bound_at[block]
         if unbound:
             problem = f"`{min(unbound)}`, which need not be bound where the function calls itself"
-            raise NotALoop(problem, block.end.call)
+            raise NotRewritten(problem, block.end.call)
         return sorted(names)
 
     def _labels(self) -> dict[Block, int]:
@@ -229,7 +242,9 @@ class _Machine:
             assign(name, ast.Call(ast.Attribute(load(_stack(name)), "pop", ast.Load()), [], []), call.call)
             for name in self.saved(resumes[block])
         ]
-        return [*made, assign(call.target, load(_RESULT), call.call)] if call.target is not None else made
+        if call.target is not None:
+            made.append(placed(ast.Assign([call.target], load(_RESULT)), call.call))
+        return made
 
     def _text(self, block: Block) -> list[ast.stmt]:
         made = [*block.statements, *self._end(block, block.end)]
@@ -295,9 +310,9 @@ def bound_by(statements: Sequence[ast.stmt]) -> Names:
     for s in statements:
         match s:
             case ast.Assign(targets):
-                found |= _targets(targets)
+                found |= stored_in(*targets)
             case ast.AnnAssign(target, _, ast.expr()) | ast.AugAssign(target):
-                found |= _targets([target])
+                found |= stored_in(target)
             case ast.If(_, body, orelse):
                 ends = [bound_by(path) for path in (body, orelse) if not (path and isinstance(path[-1], ast.Raise))]
                 found |= frozenset.intersection(*ends) if ends else frozenset()
@@ -321,11 +336,6 @@ def _makes_function(s: ast.stmt) -> bool:
             return True
         case _:
             return False
-
-
-def _targets(targets: Iterable[ast.expr]) -> set[str]:
-    names = (x for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
-    return {x.id for x in names}
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -1,4 +1,5 @@
-"""Calls of a function by itself, each a statement of its own:
+"""Calls of certain functions, each a statement of its own (of a function by itself: `recursion`; of functions that bind
+names of the one around them: `nonlocals`):
 
     return x[i] + f(x, i + 1)        ->        before-1 = x[i]
                                                call-2 = f(x, i + 1)
@@ -11,30 +12,32 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.syntax.desugar import CATCHES, placed
 
 IsSelf: TypeAlias = Callable[[ast.AST], bool]
-"""Whether a node is a call of the function that it stands in."""
+"""Whether a node is such a call."""
 
 _USE_ALL = frozenset(["sum", "min", "max", "list", "tuple", "sorted", "set", "frozenset"])
 """Functions that go through all that they are given before they do anything that others see."""
 
 
-class NotALoop(Exception):
-    """Why a recursion cannot be written as a loop: a noun with its article."""
+class NotRewritten(Exception):
+    """Why a function cannot be written otherwise: a noun with its article."""
 
     def __init__(self, problem: str, node: ast.AST | None = None) -> None:
         super().__init__(problem)
         self.problem, self.node = problem, node
 
 
-def hoisted(body: Sequence[ast.stmt], is_self: IsSelf, python: Callable[[str], bool]) -> list[ast.stmt]:
+def hoisted(
+    body: Sequence[ast.stmt], is_self: IsSelf, python: Callable[[str], bool], changing: Collection[str] = ()
+) -> list[ast.stmt]:
     """`body` where calls that `is_self` tells stand only as ``name = call``, or as ``call`` alone. `python` tells
-    whether a name means Python's own function."""
-    return _Hoisting(is_self, python).block(body)
+    whether a name means Python's own function; `changing` are names that such a call may bind to something else."""
+    return _Hoisting(is_self, python, changing).block(body)
 
 
 def load(name: str) -> ast.expr:
@@ -46,15 +49,23 @@ def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
 
 
 class _Hoisting:
-    def __init__(self, is_self: IsSelf, python: Callable[[str], bool]) -> None:
-        self.is_self, self.python, self.count = is_self, python, 0
+    def __init__(self, is_self: IsSelf, python: Callable[[str], bool], changing: Collection[str]) -> None:
+        self.is_self, self.python, self.changing, self.count = is_self, python, changing, 0
 
     def _fresh(self, word: str) -> str:
         self.count += 1
         return f"{word}-{self.count}"
 
     def has(self, *nodes: ast.AST | None) -> bool:
-        return any(self.is_self(x) for node in nodes if node is not None for x in ast.walk(node))
+        """Whether such a call stands in some nodes, but for functions that are defined there."""
+        todo: list[ast.AST] = [node for node in nodes if node is not None]
+        while todo:
+            node = todo.pop()
+            if self.is_self(node):
+                return True
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                todo += ast.iter_child_nodes(node)
+        return False
 
     # --- statements
 
@@ -74,7 +85,7 @@ class _Hoisting:
             case ast.Return(ast.expr() as value):
                 return ast.Return(self.expr(value, out))
             case ast.Assign(targets, value) if not self.has(*targets):
-                alone = isinstance(targets[0], ast.Name) and len(targets) == 1 and self.is_self(value)
+                alone = len(targets) == 1 and is_names(targets[0]) and self.is_self(value)
                 return ast.Assign(targets, self.call(value, out) if alone else self.expr(value, out))
             case ast.AnnAssign(target, annotation, ast.expr() as value, simple) if not self.has(target):
                 return ast.AnnAssign(target, annotation, self.expr(value, out), simple)
@@ -86,15 +97,17 @@ class _Hoisting:
                 return self._while(test, body, s)
             case ast.For(target, iterable, body, []) if not self.has(target) and not hasattr(s, CATCHES):
                 return ast.For(target, self.expr(iterable, out), self.block(body), [])
+            case ast.With(items, body) if not self.has(*(i.context_expr for i in items)):
+                return ast.With(items, self.block(body))
             case _:
                 what = "`try`" if hasattr(s, CATCHES) else f"`{ast.unparse(s).splitlines()[0]}`"
-                raise NotALoop(f"a call of itself in {what}", s)
+                raise NotRewritten(f"a call of itself in {what}", s)
 
     def _augmented(
         self, target: ast.expr, op: ast.operator, value: ast.expr, s: ast.stmt, out: list[ast.stmt]
     ) -> ast.stmt:
         """``x[i] += f(…)``: the element is read before the call."""
-        if isinstance(target, ast.Name):
+        if isinstance(target, ast.Name) and target.id not in self.changing:
             return ast.AugAssign(target, op, self.expr(value, out))
         held = self._fresh("before")
         target = self._once(target, out)
@@ -106,12 +119,14 @@ class _Hoisting:
     def _once(self, target: ast.expr, out: list[ast.stmt]) -> ast.expr:
         """A target whose parts are evaluated once, though it is read and stored to."""
         match target:
+            case ast.Name():
+                return target
             case ast.Subscript(value, index, ctx):
                 return ast.copy_location(ast.Subscript(self._named(value, out), self._named(index, out), ctx), target)
             case ast.Attribute(value, name, ctx):
                 return ast.copy_location(ast.Attribute(self._named(value, out), name, ctx), target)
             case _:
-                raise NotALoop("a call of itself behind such an assignment", target)
+                raise NotRewritten("a call of itself behind such an assignment", target)
 
     def _while(self, test: ast.expr, body: Sequence[ast.stmt], s: ast.stmt) -> ast.stmt:
         if not self.has(test):
@@ -151,11 +166,11 @@ class _Hoisting:
             case ast.Call(ast.Name("any" | "all" as name), [ast.GeneratorExp(elt, generators)], []) if self.python(name):
                 return self._until(name == "any", elt, generators, node, out)
             case ast.Compare(_, [_, _, *_], [_, *others]) if self.has(*others):
-                raise NotALoop("a call of itself in a chained comparison, which need not come to it", node)
+                raise NotRewritten("a call of itself in a chained comparison, which need not come to it", node)
             case ast.Dict() | ast.NamedExpr() | ast.Await() | ast.Yield() | ast.YieldFrom():
-                raise NotALoop(f"a call of itself in `{ast.unparse(node)}`", node)
+                raise NotRewritten(f"a call of itself in `{ast.unparse(node)}`", node)
             case ast.Lambda() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                raise NotALoop(f"a call of itself in `{ast.unparse(node)}`, which is a function of its own", node)
+                raise NotRewritten(f"a call of itself in `{ast.unparse(node)}`, which is a function of its own", node)
             case _:
                 return self._rebuilt(node, out)
 
@@ -197,10 +212,10 @@ class _Hoisting:
 
     def _named(self, value: ast.expr, out: list[ast.stmt]) -> ast.expr:
         """A value that is evaluated now, whatever comes before it is used."""
-        if is_fixed(value):
+        if is_fixed(value, self.changing):
             return value
         made = self.expr(value, out)
-        if isinstance(made, ast.Name):
+        if isinstance(made, ast.Name) and made.id not in self.changing:
             return made
         name = self._fresh("before")
         out.append(assign(name, made, value))
@@ -251,7 +266,7 @@ class _Hoisting:
     ) -> ast.expr:
         """`any` (`found`) or `all` of a generator expression."""
         if len(generators) != 1:
-            raise NotALoop("a call of itself in a generator expression of several loops", node)
+            raise NotRewritten("a call of itself in a generator expression of several loops", node)
         name = self._fresh("value")
         out.append(assign(name, ast.Constant(not found), node))
 
@@ -268,7 +283,7 @@ class _Hoisting:
     ) -> None:  # fmt: skip
         """The loops of a comprehension, whose names are its own; `use` makes statements of an element."""
         if any(isinstance(x, ast.Lambda) for g in generators for x in ast.walk(g)):
-            raise NotALoop("a call of itself in a comprehension with functions of its own", node)
+            raise NotRewritten("a call of itself in a comprehension with functions of its own", node)
         self.count += 1
         renamed = _Renamed({x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}, self.count)
         inner = out
@@ -297,15 +312,22 @@ class _Renamed(ast.NodeTransformer):
         return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
 
 
-def is_fixed(node: ast.expr) -> bool:
-    """Whether it does not matter when an expression is evaluated: a constant, a name, or what a name has to call."""
+def is_names(target: ast.expr) -> bool:
+    """Whether a target is a name, or some."""
+    return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(is_names, target.elts)))
+
+
+def is_fixed(node: ast.expr, changing: Collection[str]) -> bool:
+    """Whether it does not matter when an expression is evaluated: a constant, or a name but those of `changing`."""
     match node:
-        case ast.Constant() | ast.Name() | ast.Lambda():
+        case ast.Name(name):
+            return name not in changing
+        case ast.Constant() | ast.Lambda():
             return True
         case ast.UnaryOp(ast.USub(), ast.Constant()):
             return True
         case ast.Tuple(elts):
-            return all(map(is_fixed, elts))
+            return all(is_fixed(e, changing) for e in elts)
         case _:
             return False
 
