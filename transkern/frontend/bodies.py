@@ -73,6 +73,8 @@ class Body:
         plain = nonlocals.passed_on(node, self._is_pythons)
         written = generators.written_out(plain, self._function_here, self._is_pythons)
         self.node = desugared(self._as_loop(node, written) if node in ctx.looping else written, inlined)
+        if plain is not node or node in ctx.looping:
+            self.env |= recursion.NAMES
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
         self.loops: list[LoopState] = []
@@ -129,7 +131,6 @@ class Body:
                 found[key] = means(x.func)
             return found[key]
 
-        self.env |= recursion.NAMES
         try:
             return recursion.as_loop(written, is_self, self._is_pythons, lambda: True in cached)
         except recursion.NotRewritten as problem:

@@ -107,7 +107,7 @@ def folded(
             none = translator.env.pop(first)
             if default is None:
                 error = "StopIteration" if name == "next" else "ValueError"
-                text = "" if name == "next" else _empty_text(name)
+                text = "" if name == "next" else empty_text(name)
                 ctx.guard(b.logical_not(condition_of(truth(ctx, none))), error, text)
         value = translator.env.pop(carried)
         if (rest := translator.env.pop(lost, None)) is not None:
@@ -121,7 +121,7 @@ def folded(
     return value
 
 
-def _empty_text(name: str) -> str:
+def empty_text(name: str) -> str:
     """What `min` and `max` of nothing say."""
     if sys.version_info < (3, 12):
         return f"{name}() arg is an empty sequence"

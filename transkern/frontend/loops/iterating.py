@@ -98,12 +98,16 @@ def all_of(ctx: Context, value: Value) -> Value:
             return value
 
 
+_WITH_POSITIONS = (GrowingList, Array, Row, Text)
+
+
 def sequence(ctx: Context, value: Value) -> Value:
     """What has the elements that a `for` goes over at their positions: the value itself, or a list."""
     over = special_methods.iterated(ctx, all_of(ctx, value))
     found = all_of(ctx, value) if over is None else over
     held = ctx.deref(present(ctx, ctx.deref(found), "TypeError", "'NoneType' object is not iterable"))
-    if isinstance(held, (Seq, GrowingList, Array, Row, Text)) and not (isinstance(held, Seq) and "set" in held.kind):
+    has_positions = held.kind in ("tuple", "list") if isinstance(held, Seq) else isinstance(held, _WITH_POSITIONS)
+    if has_positions or (isinstance(held, Record) and held.is_tuple):
         return found
     from transkern.frontend.translate import functions
 

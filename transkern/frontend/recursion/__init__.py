@@ -28,11 +28,12 @@ from weakref import WeakKeyDictionary
 from transkern.frontend.recursion.blocks import LENGTH, SEQUENCE
 from transkern.frontend.recursion.machine import TOO_DEEP, machine
 from transkern.frontend.syntax.desugar import desugared
-from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, hoisted
+from transkern.frontend.syntax.hoisting import VALUE_ERROR, IsSelf, NotRewritten, hoisted
 from transkern.frontend.values.values import Known, Static, Value
 
 NAMES: dict[str, Value] = {
     LENGTH: Known("builtins.len"), SEQUENCE: Known("transkern.sequence"), TOO_DEEP: Static(RecursionError),
+    VALUE_ERROR: Static(ValueError),
 }  # fmt: skip
 """What the names mean that such a loop has beside the user's."""
 

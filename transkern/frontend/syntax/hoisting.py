@@ -15,6 +15,8 @@ import copy
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
+from transkern.frontend.loops.folds import empty_text
+from transkern.frontend.python import compensated
 from transkern.frontend.syntax.desugar import CATCHES, placed
 
 IsSelf: TypeAlias = Callable[[ast.AST], bool]
@@ -22,6 +24,11 @@ IsSelf: TypeAlias = Callable[[ast.AST], bool]
 
 _USE_ALL = frozenset(["sum", "min", "max", "list", "tuple", "sorted", "set", "frozenset"])
 """Functions that go through all that they are given before they do anything that others see."""
+
+
+_FOLDS = frozenset(["min", "max"] if compensated.IS_COMPENSATED else ["sum", "min", "max"])
+VALUE_ERROR = "value-error"
+"""The name of `ValueError` in what is made here, whatever the user's own means."""
 
 
 class NotRewritten(Exception):
@@ -160,6 +167,10 @@ class _Hoisting:
                 return self._conditional(test, body, orelse, node, out)
             case ast.ListComp(elt, generators):
                 return self._listed(elt, generators, node, out)
+            case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators) | ast.ListComp(elt, generators)], []) if (
+                name in _FOLDS and self.python(name)
+            ):  # fmt: skip
+                return self._folded(name, elt, generators, node, out)
             case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators)], []) if self._uses_all(name):
                 made = self._listed(elt, generators, node, out)
                 return ast.copy_location(ast.Call(node.func, [made], []), node)
@@ -260,6 +271,31 @@ class _Hoisting:
 
         self._loops(elt, generators, append, node, out)
         return ast.copy_location(load(name), node)
+
+    def _folded(
+        self, name: str, elt: ast.expr, generators: Sequence[ast.comprehension], node: ast.expr, out: list[ast.stmt]
+    ) -> ast.expr:
+        """`sum`, `min` or `max` of what a comprehension makes, of which no list is kept."""
+        held = self._fresh("value")
+        out.append(assign(held, ast.Constant(0 if name == "sum" else None), node))
+        none = ast.Compare(load(held), [ast.Is()], [ast.Constant(None)])
+
+        def use(value: ast.expr, inner: list[ast.stmt]) -> None:
+            if name == "sum":
+                inner.append(assign(held, ast.BinOp(load(held), ast.Add(), value), value))
+                return
+            one = self._fresh("element")
+            order: ast.cmpop = ast.Lt() if name == "min" else ast.Gt()
+            better = ast.If(ast.Compare(load(one), [order], [load(held)]), [assign(held, load(one), value)], [])
+            inner += [
+                assign(one, value, value), placed(ast.If(none, [assign(held, load(one), value)], [better]), value)
+            ]  # fmt: skip
+
+        self._loops(elt, generators, use, node, out)
+        if name != "sum":
+            raised = ast.Raise(ast.Call(load(VALUE_ERROR), [ast.Constant(empty_text(name))], []))
+            out.append(placed(ast.If(none, [raised], []), node))
+        return ast.copy_location(load(held), node)
 
     def _until(
         self, found: bool, elt: ast.expr, generators: Sequence[ast.comprehension], node: ast.expr, out: list[ast.stmt]

@@ -250,7 +250,8 @@ class Calls(Conditions):
                 ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
             )
         told = tuple(_told(ctx, v) for v in (*positional, *keywords.values()))
-        if ctx.called and ctx.called[-1].node is function.node and ctx.told[-1] == told:  # it cannot end by itself
+        before = [known for f, known in zip(ctx.called, ctx.told, strict=True) if f.node is function.node]
+        if before[-1:] == [told]:  # nothing that is known here could end it
             help = "write the recursion as a loop"
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, f"`{function.name}` calls itself", help))
         if ctx.depth >= INLINE_DEPTH:
@@ -313,12 +314,11 @@ class Calls(Conditions):
             ctx.lines, ctx.file, ctx.span, ctx.frame = outer
 
     def _loop_instead(self, function: Function, problem: CompileError) -> None:
-        """Begins anew with a function as a loop over a stack: the innermost one that calls itself."""
+        """Begins anew with a function as a loop over a stack: the innermost one that is called again and again."""
         ctx = self.ctx
-        chain = [*ctx.called, function]
-        for one, two in reversed(list(itertools.pairwise(chain))):
-            node = two.node
-            if one.node is node and isinstance(node, ast.FunctionDef) and node not in ctx.looping:
+        chain = [f.node for f in (*ctx.called, function)]
+        for position, node in reversed(list(enumerate(chain))):
+            if node in chain[:position] and isinstance(node, ast.FunctionDef) and node not in ctx.looping:
                 if not ctx.not_looping:
                     raise MustLoop(node, problem)
                 return
