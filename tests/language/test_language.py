@@ -31,6 +31,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     objects_in_lists,
     places_in_turn,
     random_numbers,
+    recursion,
     shared_memory,
     shrinking,
     waiting,

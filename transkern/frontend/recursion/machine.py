@@ -83,6 +83,7 @@ class _Machine:
         bound |= frozenset().union(*(call.binds for call in self.calls))
         self.same = {p for p in self.parameters if p not in bound and all(self._is_passed_on(c, p) for c in self.calls)}
         self.own = (bound | set(self.parameters)) - self.same
+        self.of_a_frame: set[str] = set()  # functions that see names of a frame: none of them is there behind a call
         self.functions = self._functions()
         self.live = self._live()
         self.bound_at = self._bound()
@@ -122,13 +123,15 @@ class _Machine:
     def _functions(self) -> list[ast.stmt]:
         """The functions that are made alike in all frames, as they see no name that has a value of its own in each:
         they are made once, before the loop."""
-        found = [s for b in self.blocks for s in b.statements if _makes_function(s)]
-        for s in found:
-            name = s.name if isinstance(s, ast.FunctionDef) else next(iter(stored_in(*s.targets)))  # type: ignore[attr-defined]
+        found = []
+        for s in [s for b in self.blocks for s in b.statements if _makes_function(s)]:
+            (name,) = bound_by([s])
             alone = sum(name in bound_by([t]) for b in self.blocks for t in b.statements) == 1
             if (captured_names(s) - {name}) & self.own or not alone:
-                raise NotRewritten(f"`{name}`, a function that sees the names of one that calls itself", s)
-            self.own = self.own - {name}
+                self.of_a_frame.add(name)
+            else:
+                self.own = self.own - {name}
+                found.append(s)
         for b in self.blocks:
             b.statements = [s for s in b.statements if s not in found]
         return found
@@ -190,6 +193,9 @@ class _Machine:
         unbound = names - bound_by(block.statements) - self.bound_at[block]
         if unbound:
             problem = f"`{min(unbound)}`, which need not be bound where the function calls itself"
+            raise NotRewritten(problem, block.end.call)
+        if functions := names & self.of_a_frame:
+            problem = f"`{min(functions)}`, a function that sees the names of one that calls itself"
             raise NotRewritten(problem, block.end.call)
         return sorted(names)
 
