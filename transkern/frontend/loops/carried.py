@@ -59,14 +59,16 @@ class LoopState:
     those whose values the next iteration may read, or somebody after the loop. `turns`: the names that need no slots.
     `place`: what the loop is known by where it is translated again, as part of another one: then a counter's range is
     not believed anew.
+    `tells`: whether it hands on of which of two types a number is, also where one is Python's.
     """
 
     def __init__(
         self, owner: Loops, assigned: set[str], before: dict[str, Value],
         live: tuple[frozenset[str], frozenset[str]],
         all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None, place: object = None,
+        tells: bool = False,
     ) -> None:  # fmt: skip
-        self.turns, self.place = turns, place
+        self.turns, self.place, self.tells = turns, place, tells
         self.ranges_lost = owner.ctx.budget.ranges_lost
         self.stored = stored
         self.runs = runs  # whether there is a first iteration
@@ -323,14 +325,16 @@ class LoopState:
         """What is known of a number's type where iterations leave another one than there was before."""
         numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
         doubted = doubts.doubt(types, numbers)
-        if doubted is None or initial is None or name in self.untold or len(types) > 2:
+        if doubted is None or (initial is None and not self.tells) or name in self.untold or len(types) > 2:
             return doubted
+        if initial is None:  # nobody reads what it is before it has a value
+            initial = Scalar(Const(0, types[0][0]), types[0][1])
         if self.runs is not None and name not in self.mixed:
             return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
         with owner.ctx.block(owner.ctx.out) as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
         owner.ctx.out.extend(out)
-        return replace(doubted, split=split and replace(split, handed_on=True))
+        return replace(doubted, split=split and replace(split, handed_on=not self.tells))
 
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if ctx.is_seen(name, initial):

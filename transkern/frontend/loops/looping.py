@@ -643,7 +643,10 @@ class Loops(Branches):
         before, heap = dict(self.env), dict(ctx.heap)
         self._check_sharing(body, {name for name in assigned if name in live[0] or " " in name}, before)
         place = (node, () if ctx.pinned else tuple(f.node for f in ctx.called))
-        state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns, place)
+        state = LoopState(
+            self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns, place,
+            hasattr(node, WHOLE),
+        )  # fmt: skip
         ctx.loop_path, outer_path = (*ctx.loop_path, ctx.loop_number()), ctx.loop_path
         begun, untyped = len(ctx.writes), len(ctx.untyped)
         for _ in range(_SETTLING):
