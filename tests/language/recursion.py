@@ -1,6 +1,6 @@
 """Functions that call themselves as deep as their arguments say, and functions that bind names of those around them."""
 
-# ruff: noqa: E501, E701, E702, E741, SIM102, SIM103, N803, N806, C417, B007, RET505, PLR
+# ruff: noqa: E501, E701, E702, E741, SIM102, SIM103, SIM110, RUF005, N803, N806, C417, B007, RET505, PLR
 from __future__ import annotations
 
 import math

@@ -51,8 +51,8 @@ def test_recursion_with_shorter_arrays_ends() -> None:
     assert compiled(x) == halved(x) and compiled(x[:5]) == halved(x[:5])
     compiled, x = transkern.compile(sorted_by_merging), np.array([3.0, -1, 7, 2, 2])
     assert compiled(x).tolist() == sorted_by_merging(x).tolist()
-    with pytest.raises(transkern.CompileError, match=rf"call of `halved`: more than {CALLS} calls"):
-        transkern.compile(halved)(np.arange(2000.0))
+    long = np.arange(2000.0)  # more than can be written out: a loop
+    assert transkern.compile(halved)(long) == halved(long)
 
 
 def test_recursion_that_nothing_ends_is_refused() -> None:

@@ -16,6 +16,7 @@ from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.syntax import generators, nonlocals
 from transkern.frontend.syntax.desugar import desugared
+from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
 from transkern.frontend.translate import attributes
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Value
@@ -133,7 +134,7 @@ class Body:
 
         try:
             return recursion.as_loop(written, is_self, self._is_pythons, lambda: True in cached)
-        except recursion.NotRewritten as problem:
+        except NotRewritten as problem:
             span = span_of(problem.node or node, self.scope.file)
             help = "write the recursion as a loop"
             raise CompileError(refusals.TOO_LARGE_TO_COMPILE, problem.problem, help, span, self.scope.lines) from None

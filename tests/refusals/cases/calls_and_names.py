@@ -368,15 +368,31 @@ def kept_error_instead(x):
     return x
 
 
-def ackermann(m, n):
-    """ackermann(int, int)"""
-    if m == 0:
-        return n + 1
-    return ackermann(m - 1, 1) if n == 0 else ackermann(m - 1, ackermann(m, n - 1))
+def rising(x, k):
+    return x if k == 0 else falling(x * 2, k - 1)
+
+
+def falling(x, k):
+    return x if k == 0 else rising(x - 1, k - 1)
+
+
+def recursion_of_two(x, k):
+    """recursion_of_two(float64[n], int)"""
+    return rising(x, k)
+
+
+def recursion_of_two_instead(x, k):
+    """recursion_of_two_instead(float64[n], int)"""
+    for left in range(k, 0, -1):
+        x = x * 2 if (k - left) % 2 == 0 else x - 1
+    return x
 
 
 def sum_from(x, k):
-    return 0.0 if k == len(x) else x[k] + sum_from(x, k + 1)
+    try:
+        return x[k] + sum_from(x, k + 1)
+    except IndexError:
+        return 0.0
 
 
 def recursion(x):

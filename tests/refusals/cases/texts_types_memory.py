@@ -90,8 +90,9 @@ def outer_name(x):
         nonlocal total
         total += v
 
+    adds = [add]
     for v in x:
-        add(v)
+        adds[0](v)
     return total
 
 

@@ -234,7 +234,7 @@ def _has_starred(args: Sequence[ast.expr]) -> bool:
     return any(isinstance(a, ast.Starred) for a in args)
 
 
-def _jumps(s: ast.stmt) -> bool:
+def _jumps(s: ast.AST) -> bool:
     """Whether a `break` or `continue` of the loop around stands in a statement."""
     if isinstance(s, (ast.Break, ast.Continue)):
         return True

@@ -174,7 +174,9 @@ class _Hoisting:
             case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators)], []) if self._uses_all(name):
                 made = self._listed(elt, generators, node, out)
                 return ast.copy_location(ast.Call(node.func, [made], []), node)
-            case ast.Call(ast.Name("any" | "all" as name), [ast.GeneratorExp(elt, generators)], []) if self.python(name):
+            case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators)], []) if (
+                name in ("any", "all") and self.python(name)
+            ):  # fmt: skip
                 return self._until(name == "any", elt, generators, node, out)
             case ast.Compare(_, [_, _, *_], [_, *others]) if self.has(*others):
                 raise NotRewritten("a call of itself in a chained comparison, which need not come to it", node)
@@ -190,13 +192,13 @@ class _Hoisting:
 
     def _rebuilt(self, node: ast.expr, out: list[ast.stmt]) -> ast.expr:
         """Any other expression, all of whose parts are evaluated, from left to right."""
-        made = copy.copy(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):  # its method is looked up first
             owner, *rest = self._in_order([node.func.value, *node.args, *(k.value for k in node.keywords)], out)
-            made.func = ast.copy_location(ast.Attribute(owner, node.func.attr, ast.Load()), node.func)
-            made.args = rest[: len(node.args)]
-            made.keywords = [_with(k, v) for k, v in zip(node.keywords, rest[len(node.args) :], strict=True)]
-            return made
+            func = ast.copy_location(ast.Attribute(owner, node.func.attr, ast.Load()), node.func)
+            pairs = zip(node.keywords, rest[len(node.args) :], strict=True)
+            keywords = [ast.keyword(k.arg, v) for k, v in pairs]
+            return ast.copy_location(ast.Call(func, rest[: len(node.args)], keywords), node)
+        made = copy.copy(node)
         parts = [(name, value) for name, value in ast.iter_fields(node)]
         flat = [x for _, value in parts for x in (value if isinstance(value, list) else [value]) if _is_part(x)]
         inner = iter(self._in_order([x.value if isinstance(x, ast.keyword) else x for x in flat], out))
@@ -210,7 +212,7 @@ class _Hoisting:
     def _in_order(self, values: Sequence[ast.expr], out: list[ast.stmt]) -> list[ast.expr]:
         """Values that are evaluated one after the other: those before a call of the function itself have names."""
         last = max((k for k, v in enumerate(values) if self.has(v)), default=-1)
-        made = []
+        made: list[ast.expr] = []
         for k, value in enumerate(values):
             if isinstance(value, ast.Starred) and k <= last:
                 inner = self._named(value.value, out) if k < last else self.expr(value.value, out)
@@ -321,7 +323,8 @@ class _Hoisting:
         if any(isinstance(x, ast.Lambda) for g in generators for x in ast.walk(g)):
             raise NotRewritten("a call of itself in a comprehension with functions of its own", node)
         self.count += 1
-        renamed = _Renamed({x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}, self.count)
+        names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        renamed = _Renamed(names, self.count)
         inner = out
         for k, g in enumerate(generators):
             iterable = self.expr(g.iter if k == 0 else renamed(g.iter), inner)

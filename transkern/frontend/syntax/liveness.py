@@ -70,9 +70,9 @@ def read_names(node: ast.AST) -> Names:
     return _read(node)
 
 
-def captured_names(statement: ast.stmt) -> Names:
-    """The names around them that the functions in a statement may read."""
-    functions = (x for x in ast.walk(statement) if isinstance(x, (ast.FunctionDef, ast.Lambda)))
+def captured_names(node: ast.AST) -> Names:
+    """The names around them that the functions in a node may read."""
+    functions = (x for x in ast.walk(node) if isinstance(x, (ast.FunctionDef, ast.Lambda)))
     return _NOTHING.union(*map(_captured, functions))
 
 

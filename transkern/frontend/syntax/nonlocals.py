@@ -64,7 +64,7 @@ class _Passing:
         self.names = {name for i in self.inner.values() for name in _declared(i.node)}
         self._check(own)
         for inner in self.inner.values():
-            inner.calls = {x.func.id for x in own_nodes(inner.node.body) if _is_call(x) and x.func.id in self.inner}
+            inner.calls = self._called_in(inner.node.body)
             inner.binds = set(_declared(inner.node))
             inner.sees = set(captured_names(inner.node)) & self.names | inner.binds
         self._through_calls()
@@ -86,6 +86,9 @@ class _Passing:
                 raise NotRewritten(f"`{x.id}`, a function that is more than called", x)
         if any(i.node.decorator_list or i.node.args.vararg or i.node.args.posonlyargs for i in self.inner.values()):
             raise NotRewritten("a function with decorators", self.node)
+
+    def _called_in(self, body: Sequence[ast.stmt]) -> set[str]:
+        return {_called(x) for x in own_nodes(body)} & self.inner.keys()
 
     def _through_calls(self) -> None:
         changed = True
@@ -114,8 +117,7 @@ class _Passing:
         """Each name must have a value before the first call that may bind it."""
         bound = {*parameter_names(self.node)}
         for s in body:
-            used = {x.func.id for x in own_nodes([s]) if _is_call(x) and x.func.id in self.inner}
-            if not set().union(*(self.inner[name].sees for name in used)) <= bound:
+            if not set().union(*(self.inner[name].sees for name in self._called_in([s]))) <= bound:
                 raise NotRewritten("a name without a value where a function is called that binds it", s)
             if isinstance(s, ast.Assign):
                 bound |= {t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)}
@@ -123,7 +125,7 @@ class _Passing:
                 bound.add(s.target.id)
 
     def is_passing(self, x: ast.AST) -> bool:
-        return _is_call(x) and x.func.id in self.inner and bool(self.inner[x.func.id].sees)  # type: ignore[attr-defined]
+        return _called(x) in self.inner and bool(self.inner[_called(x)].sees)
 
     def _calling(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Statements in which the functions get the names and give them back."""
@@ -204,5 +206,6 @@ def _declared(node: ast.FunctionDef) -> list[str]:
     return [name for x in own_nodes(node.body) if isinstance(x, ast.Nonlocal) for name in x.names]
 
 
-def _is_call(x: ast.AST) -> bool:
-    return isinstance(x, ast.Call) and isinstance(x.func, ast.Name)
+def _called(x: ast.AST) -> str:
+    """The name of the function that a node calls, if it has one."""
+    return x.func.id if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) else ""

@@ -251,12 +251,10 @@ class Calls(Conditions):
             )
         told = tuple(_told(ctx, v) for v in (*positional, *keywords.values()))
         before = [known for f, known in zip(ctx.called, ctx.told, strict=True) if f.node is function.node]
-        if before[-1:] == [told]:  # nothing that is known here could end it
-            help = "write the recursion as a loop"
-            self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, f"`{function.name}` calls itself", help))
-        if ctx.depth >= INLINE_DEPTH:
-            problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
+        problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
+        if before[-1:] == [told] or ctx.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
+        if ctx.depth >= INLINE_DEPTH:
             problem += ctx.not_looping
             kind = refusals.TOO_LARGE_TO_COMPILE
             numbers = [name for name in sorted(ctx.entry) if not b.is_size_name(name) and name in ctx.integers]
