@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import threading
 import types
 from collections.abc import Callable, Sequence
@@ -65,6 +66,7 @@ def _key(function: types.FunctionType, arg_types: tuple[Any, ...], target: str, 
         fingerprints.of_code(function.__code__), described, f"{target} {options}",
         *(_toolchain() if target == "cpu" else ()), cache.compiler_version(), np.__version__,
         *([_text_around(function)] if options.profile else ()),
+        str(sys.getrecursionlimit()),  # at which functions that call themselves raise
     )  # fmt: skip
 
 
