@@ -38,7 +38,7 @@ from typing import Any, TypeAlias
 
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
 
-RESERVED, RESERVED_ROWS = 1 << 32, 1 << 28
+RESERVED, RESERVED_ROWS = 1 << 30, 1 << 26
 """The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
 taken."""
 

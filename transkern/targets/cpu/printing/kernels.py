@@ -67,31 +67,55 @@ RESERVE = r"""
 #include <sys/mman.h>
 // Addresses for more than will ever be needed: only what is touched becomes memory. Some are kept when they are
 // released, with the first of their pages: the system takes longer to give a page than the loop to fill it.
-enum { PY_SPARE = 4, PY_RESIDENT = 1 << 20 };
+// Giving pages back asks the system to look through all addresses, so marks stand where a list that gets long, or one
+// that begins in the middle, overwrites one: where all are there, there is nothing to give back.
+enum { PY_SPARE = 24, PY_RESIDENT = 1 << 19, PY_MARKS = 8, PY_HEAD = 4096 };
+static const uint64_t py_mark = 0x9e3779b97f4a7c15;
+typedef struct { size_t size, middle; } py_reserved;
 static char *py_spare[PY_SPARE];
 
-static void *reserve(size_t bytes) {
-    for (int k = 0; k < PY_SPARE; ++k) {
-        char *base = __atomic_exchange_n(&py_spare[k], NULL, __ATOMIC_ACQ_REL);
-        if (base && *(size_t *)base >= bytes + 4096) return base + 4096;
-        if (base && (base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL))) munmap(base, *(size_t *)base);
+static uint64_t *py_marked(char *base, int k) {
+    return (uint64_t *)(base + PY_HEAD + (k < PY_MARKS ? PY_RESIDENT / PY_MARKS * (size_t)(PY_MARKS + k)
+                                                       : ((py_reserved *)base)->middle + (k > PY_MARKS ? 0 : -8)));
+}
+
+static void *reserve(size_t bytes, size_t row) {
+    const size_t least = (size_t)@RESERVED@ * 8;  // all alike, so that each fits
+    const size_t size = (bytes > least ? bytes : least) + PY_HEAD, middle = ((size_t)1 << @MIDDLE@) * (row ? row : 1);
+    char *base = NULL;
+    for (int k = 0; k < PY_SPARE && !base; ++k) {
+        base = __atomic_exchange_n(&py_spare[k], NULL, __ATOMIC_ACQ_REL);
+        if (base && ((py_reserved *)base)->size >= size) break;
+        if (base && (base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL)))
+            munmap(base, ((py_reserved *)base)->size);
+        base = NULL;
     }
-    char *base = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int fresh = !base;
+    if (fresh) base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) return NULL;
-    *(size_t *)base = bytes + 4096;
-    return base + 4096;
+    const int other = fresh || ((py_reserved *)base)->middle != middle;
+    if (fresh) *(py_reserved *)base = (py_reserved){size, middle};
+    ((py_reserved *)base)->middle = middle;
+    for (int k = fresh ? 0 : PY_MARKS; other && k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
+    return base + PY_HEAD;
 }
 
 static void release(void *memory) {
     if (!memory) return;
-    char *base = (char *)memory - 4096;
-    if (*(size_t *)base > PY_RESIDENT) madvise(base + PY_RESIDENT, *(size_t *)base - PY_RESIDENT, MADV_DONTNEED);
+    char *base = (char *)memory - PY_HEAD;
+    const size_t size = ((py_reserved *)base)->size;
+    int whole = 1;
+    for (int k = 0; k < PY_MARKS + 2; ++k) whole &= *py_marked(base, k) == py_mark;
+    if (!whole) {
+        madvise(base + PY_HEAD + PY_RESIDENT, size - PY_HEAD - PY_RESIDENT, MADV_DONTNEED);
+        for (int k = 0; k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
+    }
     for (int k = 0; k < PY_SPARE && base; ++k)
         if (!__atomic_load_n(&py_spare[k], __ATOMIC_RELAXED))
             base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL);
-    if (base) munmap(base, *(size_t *)base);
+    if (base) munmap(base, ((py_reserved *)base)->size);
 }
-"""
+""".replace("@MIDDLE@", str(n.RESERVED_ROWS.bit_length() - 2)).replace("@RESERVED@", str(n.RESERVED))
 BYTES = """// The bytes of an array; more than there can be where they are not countable.
 #define PY_TOO_MUCH ((size_t)PTRDIFF_MAX & ~(size_t)0xffffff)
 static inline size_t py_bytes(size_t itemsize, int ndim, const int64_t *dims) {
@@ -111,6 +135,13 @@ def bytes_of(c: CPrinter, buffer: n.Buffer) -> str:
     """The bytes of a buffer, as C."""
     dims = ", ".join(c.expr(d) for d in buffer.dims) or "0"
     return f"py_bytes({itemsize(buffer.dtype)}, {len(buffer.dims)}, (const int64_t[]){{{dims}}})"
+
+
+def reserving(c: CPrinter, buffer: n.Buffer) -> str:
+    """The call for a buffer's memory that is longer than anybody needs, as C."""
+    bytes_of_one = f"sizeof *{ident(buffer.name)}"
+    row = "".join(f" * ({c.expr(d)})" for d in buffer.dims[1:])
+    return f"reserve(({c.expr(b.product(buffer.dims))}) * {bytes_of_one}, {bytes_of_one}{row})"
 
 
 def element_type(buffer: n.Buffer) -> str:
@@ -396,7 +427,7 @@ class KernelPrinter:
             return
         if info.is_reserved:
             self.c.used["reserve"] = RESERVE
-            self.line(f"{kind} *{ident(buffer)} = reserve(({self.c.expr(size)}) * sizeof *{ident(buffer)});")
+            self.line(f"{kind} *{ident(buffer)} = {reserving(self.c, info)};")
             self.guard(n.Guard(Var(f"{buffer}_is_there", "bool"), "MemoryError", ""), f"!{ident(buffer)}")
             self.frees[-1].append(ident(buffer))
             self.reserved.add(ident(buffer))

@@ -48,6 +48,7 @@ from transkern.targets.cpu.printing.kernels import (
     KernelPrinter,
     bytes_of,
     element_type,
+    reserving,
 )
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.repeating import Repeating
@@ -663,7 +664,7 @@ class _Module:
             return
         if info.is_reserved:
             c.used["reserve"] = RESERVE
-            missing = f"!({name} = reserve(({c.expr(size)}) * sizeof *{name}))"
+            missing = f"!({name} = {reserving(c, info)})"
         else:
             c.used["py_bytes"] = BYTES
             self.makes_temporaries = True
