@@ -19,6 +19,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     complex_numbers,
     corners,
     everyday,
+    from_itertools,
     generators,
     keys_at_run_time,
     kinds_of_values,
@@ -34,6 +35,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     recursion,
     shared_memory,
     shrinking,
+    steps,
     waiting,
 )
 from tests.language.registry import CASES, Case

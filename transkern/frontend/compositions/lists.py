@@ -46,6 +46,25 @@ def with_part(values: Any, start: Any, stop: Any, others: Any) -> Any:
     return values[:first] + others + values[max(first, last) :]
 
 
+def store_steps(values: Any, start: Any, stop: Any, step: Any, others: Any) -> None:
+    """``values[start:stop:step] = others``, with a step other than 1."""
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    n = len(values)
+    least, most = (0, n) if step > 0 else (-1, n - 1)
+    first = (least if step > 0 else most) if start is None else start
+    last = (most if step > 0 else least) if stop is None else stop
+    if start is not None:
+        first = min(max(first + n if first < 0 else first, least), most)
+    if stop is not None:
+        last = min(max(last + n if last < 0 else last, least), most)
+    count = len(range(first, last, step))
+    if len(others) != count:
+        raise ValueError(f"attempt to assign sequence of size {len(others)} to extended slice of size {count}")
+    for k in range(count):
+        values[first + k * step] = others[k]
+
+
 def count(values: Any, wanted: Any) -> Any:
     found = 0
     for i in range(len(values)):

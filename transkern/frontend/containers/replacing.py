@@ -79,6 +79,14 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
             )  # fmt: skip
         ends = [Static(None) if end is None else end for end in (at.start, at.stop)]
         contents = ctx.deref(compose(ctx, "lists", "with_part", [owner, *ends, contents], {}))
+    elif plain and isinstance(at, SliceValue) and at.step not in (None, Static(None), Static(1)):
+        if isinstance(contents, (Range, Seq)):
+            contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else contents
+        elif contents is owner:
+            contents = growing.copied(ctx, owner)
+        ends = [Static(None) if end is None else end for end in (at.start, at.stop, at.step)]
+        compose(ctx, "lists", "store_steps", [owner, *ends, contents], {})
+        return
     elif at != SliceValue(None, None, None) or not plain:
         problem = "a store into a slice of a list whose length only the run knows"
         ctx.fail(refusals.TARGET, problem, IN_SLICES)

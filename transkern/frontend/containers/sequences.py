@@ -151,7 +151,11 @@ def _list_method(
         case "reverse":
             changed.reverse()
         case "sort":
-            changed = list(ordered(ctx, items, keywords).items)
+            made = ordered(ctx, items, keywords)
+            if not isinstance(made, Seq):
+                assert isinstance(owner, Object)
+                ctx.must_grow(owner.token, "a list of tuples that is sorted in place")
+            changed = list(made.items)
         case _:
             return None
     ctx.change(owner, Seq(tuple(changed), "list"))
@@ -356,8 +360,9 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
     return made
 
 
-def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Seq:
-    """``sorted`` of what is known; a few run-time numbers are compared pairwise (a stable network)."""
+def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """``sorted`` of what is known; a few run-time numbers are compared pairwise (a stable network), tuples of numbers
+    are ordered as those of a list of run-time length."""
     reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
     key = keywords.get("key")
     if key is None and all(isinstance(i, Static) for i in items):
@@ -367,6 +372,9 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
         ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
+    if found and all(isinstance(i, Seq) and i.kind == "tuple" for i in map(ctx.deref, found)):
+        made = growing.from_items(ctx, Seq(tuple(found), "list"))
+        return sorted_list(ctx, made, made, bool(reverse))
     if None in kinds or len(kinds) > 1:
         problem = "`sorted` of a few run-time values that are not all numbers of one type"
         help = "convert numbers to one type; of tuples, take np.argsort of their first items"

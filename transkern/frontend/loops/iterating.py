@@ -159,14 +159,8 @@ def iteration(ctx: Context, source: Value) -> Any:
             return [Static(i) for i in items]
         case Range(start, stop, step):
             if b.constant(step) is None:  # counted: the sign of the step decides which way
-                ctx.guard(b.compare("not_equal", step, b.ZERO), "ValueError", "range() arg 3 must not be zero")
-                up = b.compare("greater", step, b.ZERO)
-                span = b.where(up, b.sub(stop, start), b.sub(start, stop))
-                size = b.where(up, step, b.neg(step))
-                trips = ctx.let(b.maximum(b.floordiv(b.sub(b.add(span, size), b.ONE), size), b.ZERO), "trips")
+                trips = ctx.let(trip_count(start, stop, step), "trips")
                 return b.ZERO, trips, b.ONE, lambda v: Scalar(b.add(start, b.mul(step, v)), True)
-            if b.constant(step) == 0:
-                ctx.guard(b.FALSE, "ValueError", "range() arg 3 must not be zero")
             return start, stop, step, lambda v: Scalar(v, True)
         case Array() | Static(np.ndarray()) | Concatenation():
             array = as_array(ctx, source)

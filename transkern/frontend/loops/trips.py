@@ -54,7 +54,9 @@ def _counters(state: LoopState) -> set[str]:
 
 
 def trip_count(start: Expr, stop: Expr, step: Expr) -> Expr:
-    size = b.constant(step) or 1
+    size = b.constant(step)
+    if not size:  # the quotient, rounded up, whichever sign it has
+        return b.maximum(b.sub(b.ZERO, b.floordiv(b.sub(start, stop), step)), b.ZERO)
     span = b.maximum(b.sub(stop, start) if size > 0 else b.sub(start, stop), b.ZERO)
     return b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size)))
 

@@ -124,6 +124,8 @@ def _range(ctx: Context, a: Arguments) -> Value:
         exprs.append(ctx.let(e, "bound") if not _invariant(e) else e)
     if len(exprs) == 1:
         return Range(b.ZERO, exprs[0], b.ONE)
+    if len(exprs) > 2:
+        ctx.guard(b.compare("not_equal", exprs[2], b.ZERO), "ValueError", "range() arg 3 must not be zero")
     return Range(exprs[0], exprs[1], exprs[2] if len(exprs) > 2 else b.ONE)
 
 

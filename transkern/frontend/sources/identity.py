@@ -89,6 +89,9 @@ def name_of(value: Any) -> str:
     path = path_of(value)
     if path is not None:
         return path
+    owner = path_of(value.__self__) if isinstance(value, types.BuiltinMethodType) else None
+    if owner is not None and isinstance(value.__self__, type):  # a class method: each look at it makes another one
+        return f"{owner}.{value.__name__}"
     name, module = getattr(value, "__qualname__", None) or getattr(value, "__name__", None), _home(value)
     inside = isinstance(name, str) and resolved(f"{module}.{name}") is value
     if inside and "._" not in module:

@@ -26,10 +26,10 @@ from transkern.frontend.loops.trips import condition_of, trip_count
 from transkern.frontend.numpy.elementwise import apply, describe, truth
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
-from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.sources.identity import is_known_library, path_of
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import TextScope, frame_of, from_object
-from transkern.frontend.syntax import generators, iterators
+from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.syntax import local_names
 from transkern.frontend.translate import attributes, functions, special_methods
 from transkern.frontend.translate.conditions import Conditions
@@ -187,6 +187,8 @@ class Calls(Conditions):
                     held = [self.kept(p, ITEM) for p in positional]
                     return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
                 case Known(path) if (made := self._operator(path, positional)) is not None:
+                    return made
+                case Known(path) if (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
                     return made
                 case Known(path) if (kind := _CONTAINERS_OF_COLLECTIONS.get(path)) is not None:
                     return self.construct(kind, positional, keywords, node)
@@ -416,6 +418,9 @@ class Calls(Conditions):
         ctx = self.ctx
         if kind in (itertools.product, itertools.combinations, itertools.permutations):
             return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
+        path = path_of(kind)
+        if path is not None and (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
+            return made
         if kind in dict_types.KINDS and not keywords and len(positional) <= 1:
             return dict_types.made(ctx, kind, positional, self.site("dict"))
         if kind in (collections.deque, collections.defaultdict):

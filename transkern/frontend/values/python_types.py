@@ -75,7 +75,13 @@ _ITERATORS: dict[type, Callable[[], Any]] = {
     zip: zip, enumerate: lambda: enumerate(()), itertools.product: itertools.product,
     itertools.combinations: lambda: itertools.combinations((), 1),
     itertools.permutations: lambda: itertools.permutations(()),
-}
+    itertools.accumulate: lambda: itertools.accumulate(()), itertools.chain: itertools.chain,
+    itertools.compress: lambda: itertools.compress((), ()), itertools.groupby: lambda: itertools.groupby(()),
+    itertools.dropwhile: lambda: itertools.dropwhile(bool, ()), itertools.islice: lambda: itertools.islice((), 0),
+    itertools.filterfalse: lambda: itertools.filterfalse(None, ()), itertools.pairwise: lambda: itertools.pairwise(()),
+    itertools.starmap: lambda: itertools.starmap(len, ()), itertools.zip_longest: lambda: itertools.zip_longest((), ()),
+    itertools.takewhile: lambda: itertools.takewhile(bool, ()),
+}  # fmt: skip
 _UNKNOWN = object()
 
 
