@@ -181,3 +181,91 @@ def match_brackets(prog, k):
             jumps[i] = j
             jumps[j] = i
     return jumps
+
+
+@case(12345)
+def sum_of_digits(n):
+    return sum(int(d) for d in str(n)), len(str(n)), str(n)[0] == "1", str(-n)[0], [int(c) for c in f"{n}"]
+
+
+@case(-12021)
+def backwards(n):
+    s = str(abs(n))
+    return s == s[::-1], int(s[::-1]), int(str(n)), list(str(n)), str(n).count("2"), str(n), f"<{n}|{n + 1}>"
+
+
+@case("Hello, Wor1d", 3)
+def shifted(text, k):
+    out = []
+    for c in text:
+        if c.isalpha():
+            base = ord("A") if c.isupper() else ord("a")
+            out.append(chr((ord(c) - base + k) % 26 + base))
+        else:
+            out.append(c)
+    return "".join(out)
+
+
+@case("aB3 \t_z")
+def kinds_of_characters(text):
+    found = []
+    for c in text:
+        found.append((c.isalpha(), c.isdigit(), c.isalnum(), c.isspace(), c.isupper(), c.islower()))
+    return found, "".join([c.upper() for c in text]), "".join([c.lower() for c in text])
+
+
+@case("12,345,6")
+def numbers_read(text):
+    numbers, v = [], 0
+    for c in text:
+        if c.isdigit():
+            v = v * 10 + int(c)
+        else:
+            numbers.append(v)
+            v = 0
+    return [*numbers, v]
+
+
+@case("12x4")
+def no_digit(text):
+    return [int(c) for c in text]
+
+
+@case("aaabccdd")
+def run_lengths(text):
+    out = ""
+    i = 0
+    while i < len(text):
+        j = i
+        while j < len(text) and text[j] == text[i]:
+            j += 1
+        out += text[i] + str(j - i)
+        i = j
+    return out, len(out)
+
+
+@case(37)
+def digits_in_front(n):
+    s = ""
+    while n > 0:
+        s = str(n % 2) + s
+        n //= 2
+    return s
+
+
+@case(48)
+def numerals(n):
+    text = "MMXIV = "
+    for value, sign in [(10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]:
+        while n >= value:
+            text = text + sign
+            n -= value
+    return text
+
+
+@case(np.array([3, 7, 4, 4]))
+def directions(x):
+    path = ""
+    for i in range(len(x) - 1):
+        path += "+" if x[i + 1] > x[i] else "-" if x[i + 1] < x[i] else "="
+    return path

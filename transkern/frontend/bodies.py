@@ -13,6 +13,7 @@ from transkern.frontend import recursion
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import LoopState
+from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.syntax import generators, nonlocals
 from transkern.frontend.syntax.desugar import desugared
@@ -72,10 +73,13 @@ class Body:
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.read(node)
         plain = nonlocals.passed_on(node, self._is_pythons)
+        if isinstance(plain, ast.FunctionDef) and not ctx.pinned and accumulated.names(plain):
+            ctx.may_spell = True
+            plain = accumulated.as_lists(plain) if ctx.spelling else plain
         written = generators.written_out(plain, self._function_here, self._is_pythons)
         self.node = desugared(self._as_loop(node, written) if node in ctx.looping else written, inlined)
         if plain is not node or node in ctx.looping:
-            self.env |= recursion.NAMES
+            self.env |= recursion.NAMES | accumulated.NAMES
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
         self.loops: list[LoopState] = []

@@ -129,6 +129,9 @@ class Loops:
     def __init__(self) -> None:
         self.functions: set[ast.FunctionDef] = set()
         self.first: CompileError | None = None  # what is in their way
+        self.may_spell = False  # whether there are texts that grow
+        self.spells = False  # whether texts that grow are lists
+        self.unspelled: CompileError | None = None  # what was in the way before
         self.budget = limits.budget()
 
     def add(self, must: MustLoop) -> None:
@@ -136,7 +139,13 @@ class Loops:
         self.budget.begin_again()
 
     def cannot_be(self, problem: CompileError) -> bool:
-        """Notes what such a loop is refused for; False where there is none."""
+        """Notes what such a loop is refused for; False where there is none, nor a text that might be a list."""
+        if self.spells and self.unspelled is not None:
+            raise _plain(self.unspelled)
+        if self.may_spell and not self.spells:
+            self.spells, self.unspelled = True, problem
+            self.budget.begin_again()
+            return True
         if not self.functions:
             return False
         self.functions.clear()
@@ -172,12 +181,14 @@ def _translated(
         ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.characters, ctx.pooled, ctx.lengthened,
         ctx.early, ctx.held,
     ) = lists  # fmt: skip
+    ctx.spelling = loops.spells
     ctx.looping, ctx.not_looping = loops.functions, loops.refused
     ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.changes
     except (TranskernError, NeedsConstant, MustGrow, MustLoop):
+        loops.may_spell = ctx.may_spell
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

@@ -19,3 +19,42 @@ def binary_digits(number: Any) -> Any:
     for place in range(size):
         found.append("01"[(rest >> (size - 1 - place)) & 1])
     return found
+
+
+def characters_of(pieces: Any, numbers: Any) -> Any:
+    """Those of texts with integers between them."""
+    found: list[str] = []
+    for piece, number in zip(pieces, numbers):  # noqa: B905 - there may be a text behind the last number
+        for c in piece:
+            found.append(c)
+        _put_digits(found, number)
+    for c in pieces[-1] if len(pieces) > len(numbers) else "":
+        found.append(c)
+    return found
+
+
+def _put_digits(found: Any, number: Any) -> None:
+    rest = abs(number)
+    place = 1
+    while rest // place >= 10:
+        place *= 10
+    if number < 0:
+        found.append("-")
+    while place > 0:
+        found.append("0123456789"[rest // place % 10])
+        place //= 10
+
+
+def number_of(characters: Any) -> Any:
+    """``int(text)`` of a text of digits, perhaps with a sign."""
+    first = 1 if len(characters) > 0 and (characters[0] == "-" or characters[0] == "+") else 0
+    if first == len(characters):
+        raise RuntimeError("int() of a text that is no plain number is not compiled")
+    number = 0
+    for k in range(first, len(characters)):
+        if not "0" <= characters[k] <= "9":
+            raise RuntimeError("int() of a text that is no plain number is not compiled")
+        number = 10 * number + ord(characters[k]) - 48
+    if characters[0] == "-":
+        number = -number
+    return number

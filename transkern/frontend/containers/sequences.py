@@ -19,6 +19,7 @@ from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy import library_calls
 from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, is_number, scalar_expr
 from transkern.frontend.numpy.reductions import reduce
+from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.indexing import array_item, constant_object, dict_item, is_typed, key_object
@@ -34,6 +35,7 @@ from transkern.frontend.values.values import (
     Dict,
     GrowingList,
     Hashed,
+    JoinedText,
     Kind,
     Object,
     OneOf,
@@ -373,8 +375,8 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
     if found and all(isinstance(i, Seq) and i.kind == "tuple" for i in map(ctx.deref, found)):
-        made = growing.from_items(ctx, Seq(tuple(found), "list"))
-        return sorted_list(ctx, made, made, bool(reverse))
+        pairs = growing.from_items(ctx, Seq(tuple(found), "list"))
+        return sorted_list(ctx, pairs, pairs, bool(reverse))
     if None in kinds or len(kinds) > 1:
         problem = "`sorted` of a few run-time values that are not all numbers of one type"
         help = "convert numbers to one type; of tuples, take np.argsort of their first items"
@@ -502,6 +504,9 @@ def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]
 
 def listed(ctx: Context, value: Value, kind: str) -> Value:
     """``list(value)`` or ``tuple(value)``."""
+    value = spelling.spelled(ctx, value)
+    if isinstance(value, JoinedText) and value.characters is not None:
+        value = value.characters
     counted = iterating.iteration(ctx, value)
     if isinstance(counted, list):
         return Seq(tuple(counted), kind)

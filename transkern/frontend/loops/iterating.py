@@ -25,7 +25,7 @@ from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import (
     constant_int,
 )  # fmt: skip
-from transkern.frontend.python import characters
+from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.translate import special_methods
@@ -120,6 +120,7 @@ def iteration(ctx: Context, source: Value) -> Any:
     over = special_methods.iterated(ctx, source)
     source = source if over is None else over
     source = ctx.deref(present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable"))
+    source = spelling.spelled(ctx, source)
     match source:
         case JoinedText(characters=GrowingList() as held):
             return iteration(ctx, held)

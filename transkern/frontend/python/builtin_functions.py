@@ -36,7 +36,7 @@ from transkern.frontend.numpy.elementwise import (
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_int
-from transkern.frontend.python import compensated
+from transkern.frontend.python import characters, compensated, spelling
 from transkern.frontend.python.texts import as_text, known, quoted
 from transkern.frontend.python.whole import check_number, check_whole, integer_expr, to_integer
 from transkern.frontend.sources.source import from_object
@@ -81,7 +81,7 @@ from transkern.ir.traverse import buffers_read
 
 @handles("builtins.len", names="obj")
 def _len(ctx: Context, a: Arguments) -> Value:
-    value = a.need("obj")
+    value = spelling.spelled(ctx, a.need("obj"))
     match value:
         case Char():
             return Static(1)
@@ -194,6 +194,11 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
     if kind == "bool":
         return truth(ctx, value)
+    if kind == "int" and isinstance(value, Char):
+        return characters.digit(ctx, value)
+    value = spelling.spelled(ctx, value)
+    if kind == "int" and isinstance(value, JoinedText) and value.characters is not None:
+        return compose(ctx, "texts", "number_of", [value.characters], {})
     check_number(ctx, value)
     expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):

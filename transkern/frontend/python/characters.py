@@ -100,6 +100,53 @@ def compare_chosen(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
     return Scalar(holds, True)
 
 
+TESTS = ("isalnum", "isalpha", "isascii", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "isupper")
+_CASES = {"lower": ("A", "Z", 32), "upper": ("a", "z", -32)}
+
+
+def method(ctx: Context, value: Char, name: str) -> Value | None:
+    """``character.name()`` of one that is ASCII; None of other methods."""
+    if name == "isascii":
+        return Scalar(b.compare("less", value.code, b.index(128)), True)
+    if name in TESTS:
+        _must_be_ascii(ctx, value, name)
+        return Scalar(_among(value.code, [bool(getattr(chr(c), name)()) for c in range(128)]), True)
+    if name in _CASES:
+        _must_be_ascii(ctx, value, name)
+        first, last, step = _CASES[name]
+        inside = _within(value.code, ord(first), ord(last))
+        return Char(ctx.let(b.where(inside, b.add(value.code, b.index(step)), value.code), "code"))
+    return None
+
+
+def digit(ctx: Context, value: Char) -> Value:
+    """``int(character)``."""
+    _must_be_ascii(ctx, value, "int()")
+    text = "invalid literal for int() with base 10: '{:c}'"
+    ctx.guard(_within(value.code, ord("0"), ord("9")), "ValueError", text, (value.code,))
+    return Scalar(b.sub(value.code, b.index(ord("0"))), True)
+
+
+def _must_be_ascii(ctx: Context, value: Char, what: str) -> None:
+    problem = f"{what} of a character that is not ASCII is not compiled"
+    ctx.guard(b.compare("less", value.code, b.index(128)), "RuntimeError", problem)
+
+
+def _within(code: Expr, first: int, last: int) -> Expr:
+    least = b.compare("greater_equal", code, b.index(first))
+    return b.both(least, b.compare("less_equal", code, b.index(last)))
+
+
+def _among(code: Expr, holds: list[bool]) -> Expr:
+    """Whether a code is one of those that hold: in one of the ranges that these make."""
+    found: Expr = b.FALSE
+    starts = [k for k, h in enumerate(holds) if h and not (k and holds[k - 1])]
+    for start in starts:
+        stop = next((k for k in range(start, len(holds)) if not holds[k]), len(holds))
+        found = b.either(found, _within(code, start, stop - 1))
+    return found
+
+
 def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
     """Whether a character is one of some texts."""
     found: Expr = b.FALSE

@@ -107,11 +107,10 @@ class _Passing:
                 raise NotRewritten("a name that means something else in a function that is called", inner.node)
 
     def function(self) -> ast.FunctionDef:
-        made = copy.copy(self.node)
-        body = self._calling(self.node.body)
+        node, body = self.node, self._calling(self.node.body)
         self._check_bound(body)
-        made.body = [_Defined(self).visit(s) for s in body]
-        return made
+        body = [_Defined(self).visit(s) for s in body]
+        return ast.copy_location(ast.FunctionDef(node.name, node.args, body, node.decorator_list, node.returns), node)
 
     def _check_bound(self, body: Sequence[ast.stmt]) -> None:
         """Each name must have a value before the first call that may bind it."""
@@ -134,15 +133,14 @@ class _Passing:
 
     def inside(self, inner: _Inner) -> ast.FunctionDef:
         """A function in the function that takes what it sees, and gives back what it binds beside its result."""
-        made = copy.copy(inner.node)
-        made.args = copy.copy(made.args)
-        made.args.args = [*(ast.arg(name) for name in sorted(inner.sees)), *made.args.args]
+        node, args = inner.node, copy.copy(inner.node.args)
+        args.args = [*(ast.arg(name) for name in sorted(inner.sees)), *args.args]
         body = [s for s in self._calling(inner.node.body) if not isinstance(s, ast.Nonlocal)]
         if inner.binds:
             last = placed(ast.Return(ast.Constant(None)), body[-1] if body else inner.node)
             body = [_Returned(sorted(inner.binds)).visit(s) for s in [*body, last]]
-        made.body = body or [placed(ast.Pass(), inner.node)]
-        return placed(made, inner.node)
+        made = ast.FunctionDef(node.name, args, body or [ast.Pass()], [], node.returns)
+        return placed(ast.copy_location(made, node), node)
 
 
 class _Own(ast.NodeTransformer):

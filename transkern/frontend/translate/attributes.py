@@ -40,6 +40,7 @@ from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import (
     Array,
     Bound,
+    Char,
     Concatenation,
     Dict,
     Flat,
@@ -202,7 +203,9 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             return Scalar({"start": start, "stop": stop, "step": step}[name], True)
         case Seq() | Range():
             return Method(value, name)
-        case JoinedText() if name == "count":
+        case JoinedText() | Text() if name == "count":
+            return Method(value, name)
+        case Char() if hasattr(str, name):
             return Method(value, name)
         case Flat(array) if name == "copy":
             return Method(replace(array, view=False, identity=""), name)

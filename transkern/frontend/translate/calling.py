@@ -24,6 +24,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
 from transkern.frontend.numpy.elementwise import apply, describe, truth
+from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
 from transkern.frontend.sources.identity import is_known_library, path_of
@@ -175,6 +176,8 @@ class Calls(Conditions):
             match function:
                 case Function():
                     return self.inline(function, positional, keywords)
+                case Known(accumulated.CHARACTERS):
+                    return spelling.listed(ctx, positional[0])
                 case Known("transkern.sequence"):
                     return iterating.sequence(ctx, positional[0])
                 case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):

@@ -25,7 +25,7 @@ from transkern.frontend.numpy.elementwise import (
     truth,
     type_name,
 )
-from transkern.frontend.python import characters
+from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.indexing import is_typed
@@ -177,6 +177,7 @@ class Comparisons(Body):
             return Static(bool(COMPARISONS[name](one_kind, other_kind)))
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
+        x, y = spelling.spelled(self.ctx, x), spelling.spelled(self.ctx, y)
         if isinstance(x, (JoinedText, Text)) or isinstance(y, (JoinedText, Text)):
             return self._compare_made_texts(name, x, y)
         if isinstance(x, OneOf) or isinstance(y, OneOf):

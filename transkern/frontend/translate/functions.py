@@ -31,7 +31,7 @@ from transkern.frontend.numpy.elementwise import (
 )  # fmt: skip
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
-from transkern.frontend.python import builtin_functions, complex_module, math_module  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.python.texts import text_method
 from transkern.frontend.python.whole import check_unsigned
 from transkern.frontend.sources.identity import is_known_library
@@ -45,6 +45,7 @@ from transkern.frontend.values.asking import asked
 from transkern.frontend.values.types import dtype_name
 from transkern.frontend.values.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     Flat,
@@ -260,10 +261,13 @@ def call_method(
     keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     match receiver:
         case Static(str()) | Text() | JoinedText():
+            receiver = spelling.spelled(ctx, receiver)
             args = [ctx.contents(all_of(ctx, a)) for a in args] if name == "join" else args
             made = text_method(ctx, receiver, name, args, keywords)
             if made is not None:
                 return made
+        case Char() if not args and not keywords and (made := characters.method(ctx, receiver, name)) is not None:
+            return made
         case Generator():
             return draw(ctx, receiver, name, args, keywords)
         case Static(np.random.Generator() | np.random.RandomState() as shared):

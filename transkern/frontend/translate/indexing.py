@@ -223,6 +223,13 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
             known = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             return Static(asked(ctx, operator.getitem, text, known))
+        case Text():
+            from transkern.frontend.python import spelling
+
+            made = spelling.spelled(ctx, base)
+            if made is not base:
+                return subscript(ctx, made, items)
+            ctx.fail(refusals.SUBSCRIPT, f"a subscript of {describe(base)}", "take a part of the number instead")
         case JoinedText(characters=GrowingList() as joined) if len(items) == 1:
             return _joined_item(ctx, joined, items[0])
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):

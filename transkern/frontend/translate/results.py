@@ -15,6 +15,7 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Change, Context
 from transkern.frontend.numpy.elementwise import as_array, describe, is_number, static_expr
+from transkern.frontend.python import spelling
 from transkern.frontend.syntax.syntax import PART
 from transkern.frontend.translate.expressions import Expressions
 from transkern.frontend.values import doubts
@@ -229,6 +230,9 @@ class Results(Expressions):
                 assert isinstance(made, n.TupleResult), "a list of texts"
                 return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
+                made_of_characters = spelling.spelled(self.ctx, value)
+                if made_of_characters is not value:
+                    return self.result(made_of_characters)
                 self.ctx.fail(refusals.RESULT, "returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
