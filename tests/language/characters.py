@@ -269,3 +269,22 @@ def directions(x):
     for i in range(len(x) - 1):
         path += "+" if x[i + 1] > x[i] else "-" if x[i + 1] < x[i] else "="
     return path
+
+
+KEY = b"secret!"
+
+
+@case(np.arange(9, dtype=np.uint8), 2)
+def bytes_of_a_key(x, k):
+    out = x.copy()
+    for i in range(len(x)):
+        out[i] ^= KEY[i % len(KEY)]
+    h = 2166136261
+    for byte in b"hello":
+        h = ((h ^ byte) * 16777619) & 0xFFFFFFFF
+    return out, h, KEY[k], KEY[-k], list(KEY), sum(KEY), KEY[1:3] == b"ec"
+
+
+@case(9)
+def no_such_byte(k):
+    return KEY[k]

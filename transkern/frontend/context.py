@@ -232,7 +232,7 @@ class Context:
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
         self.in_head = 0  # conditions of loops that are being translated
         self.in_branch = 0  # branches of run-time conditions around
-        self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts
+        self.texts: dict[str | bytes, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own

@@ -156,7 +156,7 @@ def iteration(ctx: Context, source: Value) -> Any:
             return iteration(ctx, array)
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
-        case Static(tuple() | list() | str() as items):
+        case Static(tuple() | list() | str() | bytes() as items):
             return [Static(i) for i in items]
         case Range(start, stop, step):
             if b.constant(step) is None:  # counted: the sign of the step decides which way

@@ -93,7 +93,7 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return static_or(value.length)
         case Hashed():
             return hashed.length(ctx, value)
-        case Static(str() | tuple() | list() as items):
+        case Static(str() | tuple() | list() | bytes() as items):
             return Static(len(items))
         case Range(start, stop, step):
             return static_or(trip_count(start, stop, step))

@@ -36,6 +36,17 @@ def item(ctx: Context, text: str, position: Value) -> Value:
     return at_position(ctx, text, b.wrap_index(at, extent))
 
 
+def byte(ctx: Context, known: bytes, position: Value) -> Value:
+    """``known[position]`` of bytes."""
+    if isinstance(position, Static):
+        return Static(asked(ctx, operator.getitem, known, position.value))
+    at, extent = integer_expr(ctx, position, "IndexError", NO_POSITION), b.index(len(known))
+    inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
+    ctx.guard(inside, "IndexError", "index out of range")
+    table = captured_array(ctx, ctx.texts.setdefault(known, np.frombuffer(known, np.uint8).astype(np.int64)))
+    return Scalar(b.as_index(table.at((b.wrap_index(at, extent),))), True)
+
+
 def at_position(ctx: Context, text: str, at: Expr) -> Value:
     """The character at a position that the text has."""
     known = b.constant(at)

@@ -428,7 +428,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     """A captured Python object as a value of the translation, or None where it cannot take part."""
     if value is None or isinstance(value, (slice, np.dtype, type(Ellipsis), np.generic, types.UnionType)):
         return Static(value)
-    if isinstance(value, (bool, int, float, complex, str)):
+    if isinstance(value, (bool, int, float, complex, str, bytes)):
         return Static(value) if _is_plain(value) else None
     if isinstance(value, type):
         return _class(value)

@@ -217,9 +217,11 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             from transkern.frontend.numpy import flats
 
             return flats.item(ctx, base, items)
+        case Static(bytes() as known) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
+            return characters.byte(ctx, known, items[0])
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
             return characters.item(ctx, text, items[0])
-        case Static(str() as text) if len(items) == 1 and isinstance(items[0], Slice):
+        case Static(str() | bytes() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
             known = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             return Static(asked(ctx, operator.getitem, text, known))
