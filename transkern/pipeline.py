@@ -62,6 +62,7 @@ from transkern.fuse.lowering.selecting import select_sorted
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
+from transkern.fuse.narrow import narrow_arithmetic
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.carried import carry_elements
@@ -93,6 +94,8 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
 from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
+from transkern.fuse.signs import decide_signs
+from transkern.fuse.whole_sums import sum_integers
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
@@ -184,6 +187,9 @@ PASSES: tuple[Pass, ...] = (
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
+    decide_signs,
+    narrow_arithmetic,  # when all that computes with an element stands beside it
+    sum_integers,
     tile_time,
     choose_stores,
     tile_wavefronts,
