@@ -101,3 +101,39 @@ def test_what_is_no_number_counts_as_in_numpy(function: Callable[..., Any]) -> N
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_nothing_to_reduce(function: Callable[..., Any], shapes: tuple[tuple[int, ...], ...]) -> None:
     alike(function, *map(np.ones, shapes))
+
+
+def softmax_of_pairs(x: Any, y: Any) -> Any:
+    scores = -_distances(x, y)
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def mixture(x: Any, y: Any) -> Any:
+    log_density = -0.5 * _distances(x, y)
+    top = log_density.max(axis=1, keepdims=True)
+    evidence = top + np.log(np.exp(log_density - top).sum(axis=1, keepdims=True))
+    return log_density, evidence, evidence.mean()
+
+
+def most_like(x: Any, y: Any) -> Any:
+    products = (x[:, None] * y).sum(axis=2)
+    return products.argmax(axis=1), products.max(axis=1), (products > 0).any(axis=1)
+
+
+@pytest.mark.parametrize("function", [nearest, softmax_of_pairs, mixture, most_like], ids=lambda f: f.__name__)
+def test_lanes_go_over_the_rows_of_few_pairs(function: Callable[..., Any]) -> None:
+    made = pipeline.run(specialise(live_function(function), parse_signature("f(float64[n,d], float64[m,d])")[1], True))
+    copies = [s for s in walk(made.body) if isinstance(s, n.Alloc) and s.buffer.startswith("x_row")]
+    assert copies  # one of the rows that they go over again and again
+    rng = np.random.default_rng(2)
+    compiled = transkern.compile(function)
+    sizes = ((130, 5, 7), (64, 16, 16), (33, 33, 2), (32, 1, 1), (70, 129, 16), (100, 20, 17), (31, 4, 5))
+    for count, others, width in sizes:
+        x, y = rng.integers(-3, 4, (count, width)).astype(float), rng.integers(-3, 4, (others, width)).astype(float)
+        x[-1, 0], y[others // 2, -1] = np.nan, np.inf
+        with np.errstate(all="ignore"):
+            wanted, got = function(x, y), compiled(x, y)
+        for w, g in zip(*(r if isinstance(r, tuple) else (r,) for r in (wanted, got)), strict=True):
+            assert np.asarray(g).dtype == np.asarray(w).dtype
+            np.testing.assert_allclose(g, w, rtol=1e-12)

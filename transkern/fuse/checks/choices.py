@@ -1,4 +1,4 @@
-"""A choice between two versions of a loop, with the reductions that it takes part in:
+"""A choice between versions of a loop, with the reductions that it takes part in:
 
     accumulator total by sum                       if (p <= 16):
     parallel i in 0 .. n: total sum= …                 accumulator total_1 by sum; parallel …; total_2 = total_1
@@ -6,7 +6,7 @@
                                                        accumulator total_3 by sum; parallel …; total_2 = total_3
                                                    y = total_2 / n
 
-A loop and the reductions that it makes are one kernel, so that either version has its own.
+A loop and the reductions that it makes are one kernel, so that each version has its own.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ def may_choose(before: Sequence[n.Stmt], s: n.Stmt, behind: Sequence[n.Stmt]) ->
 
 
 def choose(
-    before: list[n.Stmt], condition: Expr, versions: tuple[Sequence[n.Stmt], Sequence[n.Stmt]],
+    before: list[n.Stmt], conditions: Sequence[Expr], versions: Sequence[Sequence[n.Stmt]],
     behind: Sequence[n.Stmt], names: Names, variables: dict[str, str],
 ) -> list[n.Stmt]:
-    """Appends the choice to what stands before; returns what stands behind it, which reads what either comes to."""
+    """Appends the choice to what stands before: of the version whose condition is the first to hold, or of the last
+    one, which needs none. Returns what stands behind it, which reads what any comes to."""
     going_on = continued(versions[0])
     begun = [x for x in before if isinstance(x, n.Accumulator) and x.name in going_on]
     before[:] = [x for x in before if not any(x is y for y in begun)]
@@ -43,7 +44,10 @@ def choose(
         own = {x.name: names.fresh(x.name) for x in begun}
         ends = (n.Assign(totals[x.name].name, Var(own[x.name], x.dtype), span=x.span) for x in begun)
         branches.append((*with_names((*begun, *block), own), *ends))
-    before.append(n.If(condition, branches[0], branches[1], span=versions[0][-1].span))
+    chosen = branches[-1]
+    for condition, branch in reversed(list(zip(conditions, branches[:-1], strict=True))):
+        chosen = (n.If(condition, branch, chosen, span=versions[0][-1].span),)
+    before += chosen
     if not begun:
         return list(behind)
     return list(map_block(tuple(behind), lambda e: totals.get(e.name) if isinstance(e, Var) else None))

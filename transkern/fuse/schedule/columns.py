@@ -99,16 +99,22 @@ class Ordering:
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
         plain = (n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)
+
+        def is_done(x: n.Loop) -> bool:
+            shown = replace(x, body=tuple(y for y in x.body if not self.is_inner(y)))
+            return _goes_over(x, s.axis) and (_reduces(shown, declared) or _stores(shown, declared))
+
         suit = (
             all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(
-                _recurs(x, s.axis) or (_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x, declared)))
-                for x in loops
-            )
+            and all(_recurs(x, s.axis) or is_done(x) for x in loops)
             and any(isinstance(y, n.Accumulate) for x in loops for y in walk((x,)))
         )
         return loops if suit else []
+
+    def is_inner(self, s: n.Stmt) -> bool:
+        """Whether a statement of a reduction is one of a reduction in it, which is in order."""
+        return False
 
     def in_order(self, body: tuple[n.Stmt, ...], axis: str) -> tuple[n.Stmt, ...]:
         """The statements of a loop over `axis` with the sums in order."""

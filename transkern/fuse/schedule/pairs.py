@@ -9,11 +9,12 @@ norms of points, the best of a few classes, quadratic forms.
             d[i, j] = total                                         d[i, j] = total
                                                             else: as it was
 
-A vector along a short axis is mostly empty, and its lanes have to be added up for each pair. What each `j` goes over is
-the same for every `i`: a turned copy of it serves them all (`turn_arrays`), so that lanes of neighbours load it side by
-side. Where nothing serves others, a row that is gone over more than once is copied first, and a row that is written
-more than once is copied at the end: copies of neighbours stand side by side (`block_lanes`). In order, few terms are as
-exact as NumPy's sum of them; more are left as they were.
+A vector along a short axis is mostly empty, and its lanes have to be added up for each pair. What each `j` goes over
+is the same for every `i`: a turned copy of it serves them all (`turn_arrays`), so that lanes of neighbours load it
+side by side. Where nothing serves others, a row that is gone over more than once is copied first, and a row that is
+written more than once is copied at the end: copies of neighbours stand side by side (`block_lanes`). Where the pairs
+of a row are few, too, and reduced in turn (the nearest of some centres), lanes go over the rows. In order, few terms
+are as exact as NumPy's sum of them; more are left as they were.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ _STAGED = 64
 """Elements of a row that is copied because it is gone over again and again."""
 _ROWS = 32
 """As many rows there are, at least."""
+_PAIRS, _POSITIONS = 128, 512
+"""Pairs of a row up to which lanes over the rows take less than lanes over its pairs, whose best has to be found."""
 SHORT = 16
 """Terms up to which a sum in order is as exact as one in pairs."""
 
@@ -72,25 +75,66 @@ class _Pairs(Ordering):
             if not isinstance(s, n.Loop) or s.kind != "parallel":
                 out.append(with_bodies(s, self.block))
                 continue
-            where: list[Expr] = []
-            before = dict(self.buffers)
-            made = self.ordered(s, (), where)
-            condition: Expr = b.TRUE
-            for x in dict.fromkeys(where):
-                condition = b.both(condition, x)
-            inside = {x.axis for x in walk((s,)) if isinstance(x, n.Loop)} | set(scalars_set(s))
-            if variables_read(condition) & inside or buffers_read(condition):  # known only once it runs
-                condition = b.FALSE
-            if condition == b.FALSE:
-                self.buffers = before
-            if not where or condition in (b.TRUE, b.FALSE):
-                out.append(s if condition == b.FALSE else made)
-            elif may_choose(out, s, rest):
-                other = with_own_names(s, self.names, self.variables, self.buffers)
-                rest = choose(out, condition, ((made,), (other,)), rest, self.names, self.variables)
-            else:
+            conditions, versions = self.versions(s)
+            if not versions or (conditions and not may_choose(out, s, rest)):
                 out.append(s)
+            elif conditions:
+                rest = choose(out, conditions, versions, rest, self.names, self.variables)
+            else:
+                out += versions[0]
         return tuple(out)
+
+    def versions(self, s: n.Loop) -> tuple[list[Expr], list[tuple[n.Stmt, ...]]]:
+        """The nest with short reductions in order, the conditions for each way to do that, and, behind those that have
+        one, the nest as it was."""
+        conditions: list[Expr] = []
+        versions: list[tuple[n.Stmt, ...]] = []
+        for way in (self.pairs_together, self.ordered):
+            before = dict(self.buffers)
+            where: list[Expr] = []
+            made = way(self.again(s) if versions else s, (), where)
+            condition = _all(where, s)
+            if not where or condition == b.FALSE:
+                self.buffers = before
+                continue
+            versions.append((made,))
+            if condition == b.TRUE:
+                return conditions, versions
+            conditions.append(condition)
+        return conditions, [*versions, (self.again(s),)] if versions else []
+
+    def again(self, s: n.Loop) -> n.Loop:
+        return with_own_names(s, self.names, self.variables, self.buffers)
+
+    def pairs_together(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
+        """The nest with lanes over what a few short reductions each are reduced for: labels by the nearest of a few."""
+        body: list[n.Stmt] = []
+        sizes: list[Expr] = []
+        for x in s.body:
+            if isinstance(x, n.Loop) and any(isinstance(y, n.Loop) for y in x.body):
+                inner = self.columns(_without(x, n.Accumulate)) if x.kind == "parallel" and x.step == b.ONE else []
+                if not inner:
+                    return s
+                sizes += [_at_most(b.sub(y.stop, y.start), SHORT) for y in inner]
+                self.exact = False
+                x = replace(x, body=self.in_order(x.body, x.axis))
+            body.append(x)
+        made = self.rows_together(replace(s, body=tuple(body)), where) if sizes else None
+        if made is None:
+            where.clear()
+            return s
+        where += sizes
+        return made
+
+    def is_inner(self, s: n.Stmt) -> bool:
+        """What `pairs_together` has put in order."""
+        match s:
+            case n.Assign():
+                return True
+            case n.Loop(kind="sequential", body=body):
+                return all(isinstance(x, n.Let | n.Assign) for x in body)
+            case _:
+                return False
 
     def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
         """The nest with its short reductions in order; what has to hold for that goes into `where`."""
@@ -118,10 +162,7 @@ class _Pairs(Ordering):
             s = with_own_names(s, self.names, self.variables, self.buffers)
             nests = [x for x in s.body if isinstance(x, n.Loop)]
             loops = [x for nest in nests for x in walk((nest,)) if isinstance(x, n.Loop)]
-            sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
-            most = 2 * SHORT
-            if len(sums) == 1 and len(loops) == len(nests):  # a few vectors are soon added up, once
-                most = SHORT if sums[0].dtype == WIDE else 3 * SHORT // 2
+            most = _most([x for x in s.body if isinstance(x, n.Accumulator)], len(loops) > len(nests))
             where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in loops)]
             for x in s.body:
                 if isinstance(x, n.Alloc):
@@ -158,9 +199,28 @@ class _Pairs(Ordering):
         return bool(own) and shared and len(own) < len(loads) and contiguous(s.axis, (x,), self.buffers) <= 0
 
 
+def _most(made: list[n.Accumulator], of_pairs: bool) -> int:
+    """How many elements of a row lanes over the rows take less time for than lanes along it, by what rows come to."""
+    sums = [x for x in made if is_float_sum(x)]
+    if of_pairs and made and not sums:
+        return _POSITIONS if all(x.op in ("argmax", "argmin") for x in made) else _PAIRS
+    if len(sums) == 1 and not of_pairs:  # a few vectors are soon added up, once
+        return SHORT if sums[0].dtype == WIDE else 3 * SHORT // 2
+    return 2 * SHORT
+
+
 def _without(s: n.Loop, *kinds: type[n.Stmt]) -> n.Loop:
     """The loop without statements of these kinds outside the loops in it."""
     return replace(s, body=tuple(x for x in s.body if not isinstance(x, kinds)))
+
+
+def _all(where: list[Expr], s: n.Loop) -> Expr:
+    """That all of it holds; false if that is known only once the nest runs."""
+    condition: Expr = b.TRUE
+    for x in dict.fromkeys(where):
+        condition = b.both(condition, x)
+    inside = {x.axis for x in walk((s,)) if isinstance(x, n.Loop)} | set(scalars_set(s))
+    return b.FALSE if variables_read(condition) & inside or buffers_read(condition) else condition
 
 
 def _at_most(size: Expr, most: int) -> Expr:

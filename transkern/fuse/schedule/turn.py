@@ -68,7 +68,7 @@ class _Turning:
             if isinstance(s, n.Loop) and abs(b.constant(s.step) or 0) == 1:
                 arrays, enough = self.candidates(s)
                 if arrays and may_choose(out, s, rest):
-                    rest = choose(out, enough, self.versions(s, arrays), rest, self.names, self.variables)
+                    rest = choose(out, (enough,), self.versions(s, arrays), rest, self.names, self.variables)
                     continue
             out.append(with_bodies(s, self.block))
         return tuple(out)
