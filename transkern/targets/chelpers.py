@@ -204,6 +204,26 @@ for _name, (_where, _other) in _ORDINARY.items():
         _ORDINARY_ONE.replace("@where@", _where).replace("@other@", _other).replace("@name@", _name)
     )
 
+PRODUCTS = range(3, 9)
+"""Exponents of floats that are products (`_PRODUCT`)."""
+_PRODUCT = """(T a)
+{
+#ifdef FP_FAST_FMA{F}
+    T high = a * a, low = fma{f}(a, a, -high);  // what rounding takes goes along: the last digit is as good as pow's
+    for (int k = 2; k < @k@; ++k) {
+        const T more = high * a;
+        low = fma{f}(high, a, -more) + low * a;
+        high = more;
+    }
+    const T all = high + low;
+    return (all - all == 0) & (all != 0) ? all : high;  // infinities, NaN, and zeros with their signs
+#else
+    return pow{f}(a, @k@);
+#endif
+}"""
+for _k in PRODUCTS:
+    HELPERS[f"power_{_k}"] = _PRODUCT.replace("@k@", str(_k))
+
 ZERO = '__attribute__((visibility("hidden"))) int64_t py_zero;  // nothing sets it, which a compiler must not know'
 FOR_GCC = {
     name: HELPERS[name].replace("(T)a", "(T)a | (T)py_zero", 1)

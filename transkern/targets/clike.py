@@ -22,7 +22,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
-from transkern.targets.chelpers import HELPERS, MATH, VECTOR_MATH, ZERO
+from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -141,6 +141,7 @@ class CPrinter:
     wrap: bool = False
     in_vector: bool = False
     calls: bool = False
+    products: bool = False  # powers by small whole exponents are products in vectors, whatever flags these set
     special: Special | None = None  # None: no function is kept from special values
     asked: frozenset[Expr] = frozenset()  # what the conditions around compare
     loaded: frozenset[Load] = frozenset()  # what each iteration loads, whatever holds
@@ -326,6 +327,8 @@ class CPrinter:
             return text, level
         if op.startswith("complex_") or op == "multiply_add":
             return self._call(op, dtype, args)
+        if op == "power" and self.products and self.in_vector and (power := _whole_power(args[1])) in PRODUCTS:
+            return self._call(f"power_{power}", dtype, args[:1])
         if op in MATH and kind == "f":
             name = MATH[op] + ("f" if dtype in ("float32", "float16") else "")
             if MATH[op] in VECTOR_MATH:
@@ -487,6 +490,15 @@ class CPrinter:
                 return f"{self._at(args[0], _UNARY)} & {2**bits - 1}", _AND
             return f"{self._at(args[0], _MUL)} >> {bits}", _SHIFT
         return self._call(helper, dtype, args)
+
+
+def _whole_power(e: Expr) -> int:
+    """Which whole number above 0 the exponent of a power of float32 or float64 is; 0 where it is none."""
+    match e:
+        case Const(int() | float() as value, "float32" | "float64") if value > 0 and value == value // 1:
+            return int(value)
+        case _:
+            return 0
 
 
 def _power_of_two(e: Expr) -> int:
