@@ -23,6 +23,7 @@ from transkern.ir.names import printed
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
+from transkern.targets.remainders import of_vectors
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -36,6 +37,7 @@ _INFIX: dict[str, tuple[str, int]] = {
     "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
 }  # fmt: skip
 
+_WITH_REMAINDERS = ("float32", "float64")
 _EACH_TIME = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 
 _BY_WAY = {"uint32": "int64", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
@@ -86,7 +88,11 @@ def _is_known(e: Expr) -> bool:
 
 def _is_called(e: Expr) -> bool:
     """Whether there is a function in `e` of which there are vector versions."""
-    return any(isinstance(x, Apply) and MATH.get(x.op) in VECTOR_MATH for x in walk_expr(e))
+    return any(isinstance(x, Apply) and _has_vectors(x.op, x.dtype) for x in walk_expr(e))
+
+
+def _has_vectors(op: str, dtype: str) -> bool:
+    return MATH.get(op) in VECTOR_MATH or (op in ("remainder", "floor_divide", "fmod") and dtype in _WITH_REMAINDERS)
 
 
 def _is_plain(e: Expr) -> bool:
@@ -141,7 +147,7 @@ class CPrinter:
     wrap: bool = False
     in_vector: bool = False
     calls: bool = False
-    products: bool = False  # powers by small whole exponents are products in vectors, whatever flags these set
+    vectors: bool = False  # what has no vectors is computed otherwise in them, whatever flags that sets
     special: Special | None = None  # None: no function is kept from special values
     asked: frozenset[Expr] = frozenset()  # what the conditions around compare
     loaded: frozenset[Load] = frozenset()  # what each iteration loads, whatever holds
@@ -327,7 +333,7 @@ class CPrinter:
             return text, level
         if op.startswith("complex_") or op == "multiply_add":
             return self._call(op, dtype, args)
-        if op == "power" and self.products and self.in_vector and (power := _whole_power(args[1])) in PRODUCTS:
+        if op == "power" and self.vectors and self.in_vector and (power := _whole_power(args[1])) in PRODUCTS:
             return self._call(f"power_{power}", dtype, args[:1])
         if op in MATH and kind == "f":
             name = MATH[op] + ("f" if dtype in ("float32", "float16") else "")
@@ -353,6 +359,16 @@ class CPrinter:
 
     def _call(self, name: str, dtype: str, args: tuple[Expr, ...]) -> tuple[str, int]:
         return f"{self.helper(name, dtype)}({', '.join(self.expr(a) for a in args)})", _ATOM
+
+    def _remainder(self, name: str, dtype: str, args: tuple[Expr, ...]) -> tuple[str, int]:
+        """What a division of floats leaves, or comes to; vectors of it where there are any."""
+        plain = name == "fmod"
+        scalar = "fmodf" if plain and dtype == "float32" else name if plain else self.helper(name, dtype)
+        call = scalar
+        if self.vectors and self.in_vector and dtype in _WITH_REMAINDERS:
+            call = f"vector_{name}_{dtype}"
+            self.used.setdefault(call, of_vectors(name, scalar, dtype))
+        return f"{call}({', '.join(self.expr(a) for a in args)})", _ATOM
 
     def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
         x = args[0]
@@ -410,13 +426,15 @@ class CPrinter:
             case (("maximum" | "minimum" | "fmax" | "fmin"), _):
                 return self._call("imax" if op in ("maximum", "fmax") else "imin", dtype, args)
             case "floor_divide", "f":
-                return self._call("ffloordiv", dtype, args)
+                return self._remainder("ffloordiv", dtype, args)
             case "floor_divide", "u":
                 return self._call("udiv", dtype, args)
             case "floor_divide", _:
                 return self._index_division("/", "floordiv", args, dtype)
             case "remainder", "f":
-                return self._call("fremainder", dtype, args)
+                return self._remainder("fremainder", dtype, args)
+            case "fmod", "f" if dtype != "float16":
+                return self._remainder("fmod", dtype, args)
             case (("remainder" | "fmod"), "u"):
                 return self._call("umod", dtype, args)
             case "remainder", _:

@@ -219,7 +219,7 @@ class KernelPrinter:
         self.c = CPrinter(self.program.buffers, TYPES, own=FOR_GCC)
         if not self.program.warns:  # what a function of 1 instead of infinity does not raise would be missed
             self.c.special = find_special(self.program)
-            self.c.products = True
+            self.c.vectors = True
 
     # --- functions
 
