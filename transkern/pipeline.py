@@ -11,6 +11,7 @@ from transkern.errors import HasEffects
 from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.branches import ask_once, choose_values
 from transkern.fuse.checks.ahead import check_ahead
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.checks.contents import know_contents
@@ -187,6 +188,9 @@ PASSES: tuple[Pass, ...] = (
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
+    choose_values,  # of what are numbers now
+    name_values,
+    ask_once,
     decide_signs,
     narrow_arithmetic,  # when all that computes with an element stands beside it
     sum_integers,

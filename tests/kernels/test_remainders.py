@@ -62,7 +62,8 @@ def test_loops_have_vectors_of_them() -> None:
     compiled = transkern.compile(all_of_them)
     compiled(x, x)
     text = compiled.emit(target="cpu")
-    assert all(f"_ZGV##isa##N##lanes##vv_vector_{name}" in text for name in ("fremainder", "ffloordiv", "fmod"))
+    assert "vv_fmod" in text
+    assert all(f"vector_{name}_float64(" in text for name in ("fremainder", "ffloordiv", "fmod"))
     flags = transkern.compile(all_of_them, warnings="numpy")
     flags(x, x)
     assert "vector_fmod" not in flags.emit(target="cpu")

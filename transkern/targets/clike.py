@@ -23,7 +23,7 @@ from transkern.ir.names import printed
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
-from transkern.targets.remainders import of_vectors
+from transkern.targets.remainders import fmod_of_vectors, of_vectors
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -367,6 +367,7 @@ class CPrinter:
         call = scalar
         if self.vectors and self.in_vector and dtype in _WITH_REMAINDERS:
             call = f"vector_{name}_{dtype}"
+            self.used.setdefault(f"fmod_of_vectors_{dtype}", fmod_of_vectors(dtype))
             self.used.setdefault(call, of_vectors(name, scalar, dtype))
         return f"{call}({', '.join(self.expr(a) for a in args)})", _ATOM
 

@@ -128,12 +128,12 @@ def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
     """Whether all that a branch does is arithmetic, and to store to what lives in lanes."""
     return all(
         only_lanes((*s.then, *s.orelse), lane) if isinstance(s, n.If)
-        else _is_arithmetic(s.value) if isinstance(s, n.Let)
+        else is_arithmetic(s.value) if isinstance(s, n.Let)
         else isinstance(s, n.Store) and s.index == (lane,) for s in block
     )  # fmt: skip
 
 
-def _is_arithmetic(value: Expr) -> bool:
+def is_arithmetic(value: Expr) -> bool:
     """Whether a value may be computed where nobody asks for it: integers are not divided."""
     return not any(
         isinstance(e, Apply) and e.op in ("floor_divide", "remainder", "fmod") and not e.dtype.startswith("float")

@@ -1,0 +1,196 @@
+"""Values that branches set become choices, in loops of vectors:
+
+    parallel i in 0 .. n:                          parallel i in 0 .. n:
+        hue := 0.0                                     hue := 0.0
+        if delta > 0.0:                     to         let taken = delta > 0.0
+            hue := (g[i] - b[i]) / delta               hue := (g[i] - b[i]) / delta if taken else hue
+        y[i] = hue / 6.0                               y[i] = hue / 6.0
+
+All that a branch does is computed in each iteration then: it must do no harm (loads of what is there, no division of
+integers) and cost less than a branch that half of the iterations take. The loop must be one of plain statements. A
+compiler of C does so itself where branches neither load nor call anything.
+
+`ask_once`: the greatest of three and more numbers, of which any may be NaN, is asked for NaN once. GCC 12 makes no
+vectors of a maximum of a maximum as NumPy has it, whose NaN it looks for by what has been chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from transkern.analysis.scalars import exposed
+from transkern.analysis.verdicts import Walk
+from transkern.fuse.scalars.load_once import is_within
+from transkern.fuse.schedule.together import always, is_arithmetic
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.ops import OPS, TRANSCENDENTAL
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    exprs,
+    map_block,
+    map_own,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)
+
+_PLAIN = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
+_OF_NUMBERS = {"maximum": "number_maximum", "minimum": "number_minimum"}
+
+
+def choose_values(program: n.Program) -> n.Program:
+    """The program with such choices."""
+    if not any(isinstance(s, n.Loop) and _suits(s) for s in walk(program.body)):
+        return program
+    return replace(program, body=_Choosing(program).block(program.body))
+
+
+def _suits(s: n.Loop) -> bool:
+    """Whether a loop may have vectors but for a branch that sets a variable."""
+    inside = list(walk(s.body))
+    branches = [x for x in inside if isinstance(x, n.If)]
+    in_branches = [x for branch in branches for x in walk((*branch.then, *branch.orelse))]
+    return (
+        s.kind == "parallel"
+        and all(isinstance(x, _PLAIN) for x in inside)
+        and any(isinstance(x, n.Assign) for x in in_branches)
+        and any(isinstance(e, Load) or _is_remainder(e) for e in exprs(in_branches))
+    )
+
+
+def _is_remainder(e: Expr) -> bool:
+    return isinstance(e, Apply) and e.op in ("remainder", "floor_divide", "fmod") and e.dtype.startswith("float")
+
+
+class _Choosing(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names = Names.of(program)
+        self.sure: set[Expr] | None = None  # what each iteration of such a loop loads in any case
+        self.set: set[str] = set()  # the variables that each has set so far
+        self.body: tuple[n.Stmt, ...] = ()
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop):
+            before = self.sure, self.set, self.body
+            self.sure, self.set, self.body = _surely(s) if _suits(s) else None, set(), s.body
+            made = self.inside(s)
+            if self.sure and made is not s and isinstance(made, n.Loop):
+                made = self.loaded_first(made, self.sure)
+            self.sure, self.set, self.body = before
+            return [made]
+        if isinstance(s, n.If) and self.sure is not None:
+            chosen = self.chosen(s)
+            if chosen is not None:
+                return chosen
+        elif isinstance(s, n.Assign):
+            self.set.add(s.name)
+        return [self.inside(s)] if isinstance(s, n.If) else [s]
+
+    def loaded_first(self, s: n.Loop, sure: set[Expr]) -> n.Loop:
+        """The loop with what it loads in any case, and where it chooses, in names."""
+        own = scalars_set(s)
+        chosen = (x for y in exprs(s.body) if isinstance(y, Apply) and y.op == "where" for x in y.args[1:])
+        loads = dict.fromkeys(e for x in chosen for e in walk_expr(x) if e in sure and not variables_read(e) & own)
+        names: dict[Expr, Var] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in loads if isinstance(e, Load)}
+        lets = [n.Let(v.name, e, span=s.body[0].span) for e, v in names.items()]
+        return replace(s, body=(*lets, *map_block(s.body, names.get)))
+
+    def chosen(self, s: n.If) -> list[n.Stmt] | None:
+        """The branch as statements that run in any case; None where it is none of these."""
+        match s:
+            case n.If(condition, (n.Assign(name, one),), (n.Assign(other, two),)) if name == other:
+                if self.harmless(one) and self.harmless(two):
+                    self.set.add(name)
+                    return [n.Assign(name, b.where(condition, one, two), span=s.span)]
+        taken = Var(self.names.fresh("taken"), "bool")
+        made = [n.Let(taken.name, s.condition, span=s.span)]
+        try:
+            return [*made, *self.done(s.then, taken), *self.done(s.orelse, b.logical_not(taken))]
+        except _Harmful:
+            return None
+
+    def done(self, block: Sequence[n.Stmt], holds: Expr) -> Iterator[n.Stmt]:
+        for s in block:
+            match s:
+                case n.Let(value=value) if self.harmless(value):
+                    yield s
+                case n.Assign(name, value) if name in self.set and self.harmless(value):
+                    yield replace(s, value=b.where(holds, value, Var(name, value.dtype)))
+                case n.Assign(name, value) if not exposed(self.body, name) and self.harmless(value):
+                    self.set.add(name)  # nobody reads it on the other way, but behind what sets it there
+                    yield s
+                case n.If(condition, then, orelse) if self.harmless(condition):
+                    taken = Var(self.names.fresh("taken"), "bool")
+                    yield n.Let(taken.name, condition, span=s.span)
+                    yield from self.done(then, b.both(holds, taken))
+                    yield from self.done(orelse, b.both(holds, b.logical_not(taken)))
+                case _:
+                    raise _Harmful
+
+    def harmless(self, e: Expr) -> bool:
+        """Whether a value may be computed in any case, and soon is."""
+        parts = list(walk_expr(e))
+        dear = any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL for x in parts)
+        loads = [x for x in parts if isinstance(x, Load)]
+        return not dear and is_arithmetic(e) and all(x in (self.sure or ()) or is_within(self, x) for x in loads)
+
+
+class _Harmful(Exception):
+    """A branch does what must not be done in any case."""
+
+
+def _surely(s: n.Loop) -> set[Expr]:
+    """The elements that an iteration loads whatever holds, of arrays that the loop does not change."""
+    written = {name for x in s.body for name in buffers_written(x)}
+    found = (e for x in s.body for own in own_exprs(x) for e in always(own))
+    return {e for e in found if isinstance(e, Load) and not buffers_read(e) & written}
+
+
+# ---- NaN in extremes -------------------------------------------------------------------------------------------------
+
+
+def ask_once(program: n.Program) -> n.Program:
+    """The program with one question for NaN in each extreme of several numbers, in parallel loops."""
+
+    def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
+        def one(s: n.Stmt) -> n.Stmt:
+            deeper = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
+            return with_bodies(map_own(s, _asked_once) if inside else s, lambda inner: block(inner, deeper))
+
+        return tuple(map(one, statements))
+
+    return replace(program, body=block(program.body, inside=False))
+
+
+def _asked_once(e: Expr) -> Expr | None:
+    if not isinstance(e, Apply) or e.op not in _OF_NUMBERS or e.dtype not in ("float32", "float64"):
+        return None
+    numbers = list(_operands(e, e.op))
+    if len(numbers) < 3 or any(not isinstance(x, Load | Var) for x in numbers):
+        return None
+    most, total = numbers[0], numbers[0]
+    odd: Expr = Apply("isnan", (most,), "bool")
+    for x in numbers[1:]:
+        most = Apply(_OF_NUMBERS[e.op], (most, x), e.dtype)
+        total = Apply("add", (total, x), e.dtype)
+        odd = Apply("logical_or", (odd, Apply("isnan", (x,), "bool")), "bool")
+    return b.where(odd, total, most)
+
+
+def _operands(e: Expr, op: str) -> Iterator[Expr]:
+    """The numbers that an extreme is of, in the order in which they are compared."""
+    match e:
+        case Apply(same, (x, y), _) if same == op:
+            yield from _operands(x, op)
+            yield from _operands(y, op)
+        case _:
+            yield e
