@@ -54,9 +54,8 @@ T fmod{f}(T, T);
 _INLINE = {
     "fremainder": """
     union { T value; U bits; } other = {b};  // no `?:`, of which GCC makes a jump
-    other.bits &= -(U)((b < 0) != (r < 0));
-    const T found = r + other.value;
-    return r == 0 ? copysign{f}((T)0, b) : found;""",
+    other.bits &= -(U)((r != 0) & ((b < 0) != (r < 0)));
+    return copysign{f}(r + other.value, b);""",
     "ffloordiv": """
     const T q = (a - r) / b - ((r != 0) & ((b < 0) != (r < 0)) ? 1 : 0), w = floor{f}(q);
     const T whole = q - w > (T)0.5 ? w + 1 : w, at = a / b;
