@@ -71,3 +71,43 @@ def test_one_division_a_loop() -> None:
         text = transkern.compile(function, target="cpu").emit(types="f(float64[n],int)")
         stores = [line for line in text.splitlines() if "[" in line and ("shift" in line or "roll" in line)]
         assert stores and not any("%" in line or "floor" in line or "mod_" in line for line in stores)
+
+
+def energy(x: Any, y: Any) -> Any:
+    return (x * (np.roll(x, 1, 0) + np.roll(x, 1, 1))).sum(), (x != np.roll(x, -1, axis=1)).sum(), x.mean()
+
+
+def extremes(x: Any, y: Any) -> Any:
+    d = np.abs(x - np.roll(x, 2, 1))
+    return d.sum(), (d > 3).any(), (d < 5).all(), np.abs(x - np.roll(x, 1, 0)).sum()
+
+
+def moved(x: Any, y: Any) -> Any:
+    lap = np.roll(x, 1, 0) + np.roll(x, -1, 0) + np.roll(x, 1, 1) + np.roll(x, -1, 1) - 4 * x
+    w = 2 * x - y + lap
+    return w, (w**2).sum()
+
+
+def along_rows(x: Any, y: Any) -> Any:
+    d = np.abs(x - np.roll(y, -1, 1))
+    return (x * np.roll(x, 1, 1)).sum(axis=1), (d > 2).sum(axis=1), d.max(axis=1), (x <= np.roll(x, 1, 1)).any(axis=1)
+
+
+def along_columns(x: Any, y: Any) -> Any:
+    return (x * np.roll(x, 1, 0)).sum(axis=0), (x + np.roll(y, 1, 1)).sum(axis=0)
+
+
+@pytest.mark.parametrize("function", [energy, extremes, moved, along_rows, along_columns])
+def test_reductions_of_what_goes_round(function: Any) -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((3, 70), (70, 5), (1, 1), (2, 2), (1, 40), (17, 1), (40, 64)):
+        x, y = (rng.integers(-4, 5, shape).astype(float) for _ in range(2))
+        alike(function, x, y)
+        alike(function, x.astype(np.int8), y.astype(np.int8))
+
+
+def test_what_is_between_borders_does_not_go_round() -> None:
+    for function in (energy, moved):
+        text = transkern.compile(function, target="cpu").emit(types="f(float64[n,m], float64[n,m])")
+        lines = [line for line in text.splitlines() if "part +=" in line]
+        assert lines and not any("mod_" in line for line in lines)

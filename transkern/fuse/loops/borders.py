@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.schedule.columns import is_float_sum
+from transkern.fuse.schedule.lanes import contiguous
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -24,6 +26,8 @@ from transkern.ir.names import Names
 from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import (
     buffers_read,
+    exprs,
+    map_block,
     map_own,
     own_exprs,
     resolved,
@@ -96,16 +100,54 @@ def places_inside(block: Iterable[n.Stmt]) -> dict[str, Expr]:
 
 
 class _Borders(Splitting):
+    depth = 0  # loops around
+    begun: frozenset[str] = frozenset()  # the reductions that each iteration of the loop around has for itself
+    in_one: frozenset[str] = frozenset()  # of these, sums of floats, whose two parts are added up behind one loop
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, n.Loop) and all(isinstance(x, (n.Let, n.Store, n.If, n.Loop)) for x in walk(s.body)):
-            return self.split(s)
+        if isinstance(s, n.Loop) and (
+            all(isinstance(x, (n.Let, n.Store, n.If, n.Loop)) for x in walk(s.body)) or self.adds_up(s)
+        ):
+            lets, s = self.wraps_named(s) if self.depth else ([], s)
+            return [*lets, *self.split(s)]
         match s:
-            case n.Loop() | n.While():
+            case n.Loop():
+                before = self.depth, self.begun, self.in_one
+                self.depth += 1
+                own = [x for x in s.body if isinstance(x, n.Accumulator)]
+                self.begun = frozenset(x.name for x in own)
+                self.in_one = frozenset(x.name for x in own if is_float_sum(x))
+                made = replace(s, body=self.block(s.body))
+                self.depth, self.begun, self.in_one = before
+                return [made]
+            case n.While():
                 return [replace(s, body=self.block(s.body))]
             case n.If():
                 return [replace(s, then=self.block(s.then), orelse=self.block(s.orelse))]
             case _:
                 return [s]
+
+    def wraps_named(self, s: n.Loop) -> tuple[list[n.Stmt], n.Loop]:
+        """An inner loop behind the remainders that it does not change, which have a branch in C."""
+        own = scalars_set(s) | {x.axis for x in walk((s,)) if isinstance(x, n.Loop)}
+        found = dict.fromkeys(
+            e for e in exprs(s.body)
+            if isinstance(e, Apply) and e.op == "remainder" and e.dtype == "index"
+            and not variables_read(e) & own and not buffers_read(e)
+        )  # fmt: skip
+        names: dict[Expr, Var] = {e: Var(self.names.fresh("round")) for e in found}
+        lets: list[n.Stmt] = [n.Let(v.name, e, span=s.span) for e, v in names.items()]
+        return lets, replace(s, body=map_block(s.body, names.get)) if names else s
+
+    def adds_up(self, s: n.Loop) -> bool:
+        """Whether an inner loop takes part in reductions that begin around it: its parts may, too."""
+        inside = list(walk(s.body))
+        sums = [x for x in inside if isinstance(x, n.Accumulate)]
+        return (
+            self.depth > 0
+            and all(isinstance(x, (n.Let, n.Store, n.If, n.Accumulate)) for x in inside)
+            and all(x.position is None and x.name not in self.in_one for x in sums)
+        )
 
     def split(self, s: n.Loop) -> list[n.Stmt]:
         inner = replace(s, body=self.block(s.body))
@@ -119,12 +161,16 @@ class _Borders(Splitting):
             return [inner]
         low, high = b.add(s.start, b.index(ends.first)), b.sub(s.stop, b.index(ends.last))
         middle = replace(self.copy(s), start=low, stop=high, spare=None)
+        between = replace(middle, body=_Inside(middle, s, ends).changed(middle.body))
+        own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulate)} & self.begun
+        if own and contiguous(between.axis, (between,), self.buffers) <= 0:
+            return [inner]  # lanes go over what is around it (`columns.py`)
         made: list[n.Stmt] = []
         begun = s.start
         if ends.first:
             begun = b.minimum(low, s.stop)
             made.append(replace(in_order(s), stop=begun))
-        made.append(replace(middle, body=self.block(_Inside(middle, s, ends).changed(middle.body))))
+        made.append(replace(between, body=self.block(between.body)))
         if ends.last:
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
