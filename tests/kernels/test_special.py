@@ -130,3 +130,18 @@ def test_what_is_not_there_is_not_loaded(function: Callable[..., Any]) -> None:
         with between_closed_pages(np.random.default_rng(1).standard_normal((512 // columns, columns))) as x:
             away = np.zeros(x.shape, bool)
             same(compiled(x, away), function(x, away))
+
+
+def turned(x: Any, angle: Any) -> Any:
+    c, s = np.cos(angle), np.sin(angle)
+    return c * x - s, s * x + c, np.tan(angle)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sines_beside_cosines_have_vectors(dtype: str) -> None:
+    special = np.array([0.0, -0.0, 1e-320, 1.5, -3.0, 1e6, np.inf, -np.inf, np.nan, np.pi / 2] * 4, dtype)
+    compiled = transkern.compile(turned)
+    x = np.ones_like(special)
+    for mine, theirs in zip(compiled(x, special), turned(x, special), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-7)
+    assert "cos" in compiled.emit() and f"unlike_{dtype}(" in compiled.emit()  # else GCC calls `sincos`

@@ -192,6 +192,8 @@ _ORDINARY_ONE = """(T a)
     const T value = @name@{f}(x.value);
     return within ? value : @other@;
 }"""
+# GCC makes one call of the sine and the cosine of a number, of which there are no vectors
+HELPERS["unlike"] = "(T a) { union { T value; U bits; } x = {a}; x.bits |= (U)py_zero; return x.value; }"
 HELPERS["select"] = """(bool c, T a, T b)
 {
     // No `c ? a : b`: GCC would call the functions of which `a` and `b` are on one path, where it has no vector of them

@@ -37,7 +37,7 @@ _INFIX: dict[str, tuple[str, int]] = {
     "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
 }  # fmt: skip
 
-_WITH_REMAINDERS = ("float32", "float64")
+_OF_VECTORS = ("float32", "float64")
 _EACH_TIME = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 
 _BY_WAY = {"uint32": "int64", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
@@ -92,7 +92,7 @@ def _is_called(e: Expr) -> bool:
 
 
 def _has_vectors(op: str, dtype: str) -> bool:
-    return MATH.get(op) in VECTOR_MATH or (op in ("remainder", "floor_divide", "fmod") and dtype in _WITH_REMAINDERS)
+    return MATH.get(op) in VECTOR_MATH or (op in ("remainder", "floor_divide", "fmod") and dtype in _OF_VECTORS)
 
 
 def _is_plain(e: Expr) -> bool:
@@ -149,6 +149,7 @@ class CPrinter:
     calls: bool = False
     vectors: bool = False  # what has no vectors is computed otherwise in them, whatever flags that sets
     special: Special | None = None  # None: no function is kept from special values
+    turns: bool = False  # sines and cosines stand beside each other in a vector
     asked: frozenset[Expr] = frozenset()  # what the conditions around compare
     loaded: frozenset[Load] = frozenset()  # what each iteration loads, whatever holds
     own: Mapping[str, str] = field(default_factory=dict)
@@ -158,16 +159,18 @@ class CPrinter:
     @contextmanager
     def vector_of(self, body: Sequence[n.Stmt], terms: Iterable[Expr] = ()) -> Iterator[None]:
         """What is printed inside, these statements and `terms`, is for vectors."""
-        before = self.in_vector, self.calls, self.loaded
+        before = self.in_vector, self.calls, self.loaded, self.turns
         own = [*terms, *(e for s in body if isinstance(s, _EACH_TIME) for e in own_exprs(s))]
         changing = {s.name for s in walk(body) if isinstance(s, n.Assign)}
         self.in_vector = True
         self.calls = self.special is not None and any(map(_is_called, (*exprs(body), *own)))
         self.loaded = frozenset(x for e in own for x in always_read(e) if not variables_read(x) & changing)
+        found = {e.op for e in (*exprs(body), *(x for e in own for x in walk_expr(e))) if isinstance(e, Apply)}
+        self.turns = self.vectors and {"sin", "cos"} <= found
         if any(isinstance(s, n.Break | n.Continue | n.Return | n.Guard) for s in walk(body)):
             self.loaded = frozenset()
         yield
-        self.in_vector, self.calls, self.loaded = before
+        self.in_vector, self.calls, self.loaded, self.turns = before
 
     # --- types and names
 
@@ -341,7 +344,10 @@ class CPrinter:
                 self.vector.add(name)
             if op in OF_SPECIAL and dtype in ("float32", "float64") and self._may_be_special(op, args[0]):
                 return self._call(f"vector_{op}", dtype, args)
-            call = f"{name}({', '.join(self.expr(a) for a in args)})"
+            given = ", ".join(self.expr(a) for a in args)
+            if op == "cos" and self.turns and dtype in _OF_VECTORS:
+                given = f"{self.helper('unlike', dtype)}({given})"
+            call = f"{name}({given})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
 
@@ -365,7 +371,7 @@ class CPrinter:
         plain = name == "fmod"
         scalar = "fmodf" if plain and dtype == "float32" else name if plain else self.helper(name, dtype)
         call = scalar
-        if self.vectors and self.in_vector and dtype in _WITH_REMAINDERS:
+        if self.vectors and self.in_vector and dtype in _OF_VECTORS:
             call = f"vector_{name}_{dtype}"
             self.used.setdefault(f"fmod_of_vectors_{dtype}", fmod_of_vectors(dtype))
             self.used.setdefault(call, of_vectors(name, scalar, dtype))
