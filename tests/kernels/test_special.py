@@ -145,3 +145,17 @@ def test_sines_beside_cosines_have_vectors(dtype: str) -> None:
     for mine, theirs in zip(compiled(x, special), turned(x, special), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5 if dtype == "float32" else 1e-14, atol=1e-7)
     assert "cos" in compiled.emit() and f"unlike_{dtype}(" in compiled.emit()  # else GCC calls `sincos`
+
+
+def signs(x: Any) -> Any:
+    below = np.signbit(x)
+    return below, (below[1:] != below[:-1]).sum()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_signs_have_vectors(dtype: str) -> None:
+    x = np.array([0.0, -0.0, 1.0, -1e-320, np.inf, -np.inf, np.nan, -np.nan, -3.0] * 7, dtype)
+    compiled = transkern.compile(signs)
+    for mine, theirs in zip(compiled(x), signs(x), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    assert f"below_zero_{dtype}(" in compiled.emit()

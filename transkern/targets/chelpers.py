@@ -192,6 +192,8 @@ _ORDINARY_ONE = """(T a)
     const T value = @name@{f}(x.value);
     return within ? value : @other@;
 }"""
+# GCC has no vectors of `signbit`
+HELPERS["below_zero"] = "(T a) { union { T value; U bits; } x = {a}; return x.bits >> (8 * sizeof a - 1) & 1; }"
 # GCC makes one call of the sine and the cosine of a number, of which there are no vectors
 HELPERS["unlike"] = "(T a) { union { T value; U bits; } x = {a}; x.bits |= (U)py_zero; return x.value; }"
 HELPERS["select"] = """(bool c, T a, T b)

@@ -495,6 +495,8 @@ class CPrinter:
                 return "false", _ATOM
             case "isfinite", _:
                 return "true", _ATOM
+            case "signbit", "f" if self.in_vector and self.vectors and x.dtype in _OF_VECTORS:
+                return f"{self._call('below_zero', x.dtype, args)[0]} != 0", _EQUAL
             case "signbit", _:
                 return f"signbit({self.expr(x)}) != 0", _EQUAL
             case (("floor" | "ceil" | "trunc" | "rint"), "i" | "u" | "x" | "b"):
