@@ -6,52 +6,27 @@ import ast
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
-from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing as growing_lists
 from transkern.frontend.containers import objects
 from transkern.frontend.context import Change, Context
-from transkern.frontend.sources.source import frame_of, from_object, span_of
+from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.translate.parameters import argument
 from transkern.frontend.translate.translate import Translator
 from transkern.frontend.values import large
 from transkern.frontend.values.types import (
     ArgType,
-    ArrayType,
-    ConstantType,
-    NumbersType,
-    OpaqueType,
-    ScalarType,
-    StructType,
 )  # fmt: skip
 from transkern.frontend.values.values import (
-    Array,
-    Dict,
     Function,
-    Generator,
-    GrowingList,
-    Object,
     PoolKey,
-    Range,
-    Record,
-    Scalar,
-    Seq,
-    Static,
-    Unbound,
     Value,
 )  # fmt: skip
-from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import buffers_written, own_exprs, scalars_set, variables_read, walk, with_bodies
-from transkern.plain import key_name, part_path
 
 
 def specialise(
@@ -258,86 +233,6 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     return program
 
 
-def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> Value:
-    """The value of an argument; `params` gets what is passed for it."""
-    ctx.taken.add(name)
-    match kind:
-        case OpaqueType(of):
-            help = "pass what the function needs of it as arrays or numbers"
-            return Unbound(f"`{name}` is a {of}, which cannot take part", help=help, kind=refusals.ARGUMENT_TYPE)
-        case NumbersType(python, dim):
-            dtype = {"int": "int64", "float": "float64", "bool": "bool"}[python]
-            param, array = _parameter(ctx, name, ArrayType(dtype, (dim,)))
-            params.append(param)
-            assert isinstance(array, Array)
-            return _argument_list(ctx, name, array, "index" if python == "int" else dtype)
-        case StructType("rows" | "ragged" as struct, types, keys):
-            return _columns(ctx, params, name, struct, types, keys)
-        case StructType(struct, types, keys, of):
-            parts = zip(_part_names(name, kind, ctx.parameters), types, strict=True)
-            items = tuple(argument(ctx, params, part, inner) for part, inner in parts)
-            contents: Value
-            match struct:
-                case "tuple":
-                    return Seq(items)
-                case "range":
-                    start, stop = (item.expr for item in items if isinstance(item, Scalar))
-                    return Range(start, stop, b.index(keys[0]))
-                case "list":
-                    contents = Seq(items, "list")
-                case "generator":
-                    (state,) = items
-                    assert isinstance(state, Array)
-                    return Generator(state.base, keys[0], legacy=keys[0] != "PCG64")
-                case "dict":
-                    contents = Dict(keys, items)
-                case _:
-                    assert of is not None
-                    contents = Record(of, keys, items)
-                    if contents.is_tuple:
-                        return contents
-            return _argument_object(ctx, name, contents)
-        case _:
-            param, value = _parameter(ctx, name, kind)
-            params.append(param)
-            return value
-
-
-def _columns(
-    ctx: Context, params: list[n.Param], name: str, kind: str, types: Sequence[ArgType], keys: tuple[Any, ...]
-) -> Value:
-    """A list of tuples or of lists of numbers: made of the arrays that are passed for it."""
-    parts = [f"column{k}" for k in range(len(keys))] if kind == "rows" else ["values", "starts"]
-    given: list[Array] = []
-    for part, inner in zip(parts, types, strict=True):
-        param, value = _parameter(ctx, part_path(name, part, ctx.parameters), inner)
-        ctx.taken.add(param.name)
-        params.append(param)
-        assert isinstance(value, Array)
-        given.append(value)
-    made = compose(ctx, "arguments", f"{kind}{len(keys)}" if kind == "rows" else kind, given, {})
-    if not isinstance(made, Object):
-        made = ctx.allocate(made, ("argument", name))
-    ctx.paths[made.token] = name
-    contents = ctx.heap[made.token]
-    assert isinstance(contents, GrowingList)
-    (last,) = given[-1].dims  # its length is a size, whatever it is made of
-    contents.extent = b.sub(last, b.ONE) if kind == "ragged" else last
-    changes = ("argument", name) in ctx.growing  # tuples are put back as they are then, lists are the caller's own
-    ctx.given[made.token] = Seq((), "list") if changes else contents
-    if not changes:
-        ctx.lent[name] = (len(ctx.out), _memory(contents), kind)
-    return made
-
-
-def _memory(value: GrowingList) -> frozenset[str]:
-    """The buffers of a list of lists or tuples."""
-    found = {value.buffer, *(leaf.buffer for leaf in value.leaves)}
-    if value.rows is not None:
-        found |= {part.buffer for part in (value.rows.starts, value.rows.sizes, value.rows.rooms, value.rows.pool)}
-    return frozenset(found)
-
-
 def _check_lent(ctx: Context) -> None:
     """That nothing is put into lists of lists among the arguments, as the caller's own lists would not get it. Where
     something is put into a list of tuples, the translation begins anew with one that is put back."""
@@ -347,56 +242,6 @@ def _check_lent(ctx: Context) -> None:
                 problem = f"a change of `{name}`, a list of more than a few lists"
                 error = ctx.error(refusals.NESTED_LIST, problem, "change a copy of it: [[*row] for row in rows]")
                 raise error if kind == "ragged" else MustGrow(("argument", name), error)
-
-
-def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> list[str]:
-    """As `runtime.structures.shape_of` names the parts."""
-    if kind.kind == "generator":
-        return [name]
-    if kind.kind in ("tuple", "list"):
-        parts = [str(k) for k in range(len(kind.items))]
-    elif kind.kind == "range":
-        parts = ["start", "stop"]
-    elif kind.kind == "record":
-        parts = list(kind.keys)
-    else:
-        parts = [key_name(k, n) for n, k in enumerate(kind.keys)]
-    return [part_path(name, part, parameters) for part in parts]
-
-
-def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
-    site = ("argument", name)
-    if site in ctx.growing:
-        assert isinstance(contents, Seq)
-        made = ctx.allocate(growing_lists.new(ctx, name, contents.items, site), site)
-    else:
-        made = ctx.allocate(contents, site)
-    ctx.paths[made.token] = name
-    ctx.given[made.token] = contents
-    return made
-
-
-def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
-    """A list of numbers: what is passed is an array."""
-    site = ("argument", name)
-    ctx.numbers.add(name)
-    dim = array.dims[0]
-    if not isinstance(dim, Var):  # its length is a constant: the numbers one by one
-        extent = b.constant(dim) or 0
-        numbers = [Load(name, (b.index(k),), array.dtype) for k in range(extent)]
-        items = tuple(Scalar(b.cast(e, dtype), True) for e in numbers)
-        return _argument_object(ctx, name, Seq(items, "list"))
-    given = GrowingList(name, dim.name, dtype, (), True)
-    contents = given
-    if site in ctx.growing:
-        body = b.cast(array.body, dtype)
-        contents = growing_lists.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
-        contents.site, contents.extent = site, None
-        contents = growing_lists.with_types(ctx, contents)
-    made = ctx.allocate(contents, site)
-    ctx.paths[made.token] = name
-    ctx.given[made.token] = given
-    return made
 
 
 def _read(ctx: Context) -> tuple[n.Stmt, ...]:
@@ -444,94 +289,3 @@ def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         elif not isinstance(s, n.Alloc) or s.buffer in ctx.buffers:
             out.append(with_bodies(s, lambda body: _allocations(ctx, body)))
     return tuple(out)
-
-
-def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
-    match kind:
-        case ArrayType(dtype, dims, layout, _, aligned):
-            sizes: list[Expr] = []
-            for dim in dims:
-                if isinstance(dim, int):
-                    sizes.append(b.index(dim))
-                else:
-                    size = b.size(_size_name(dim, ctx.taken, ctx.parameters))
-                    sizes.append(size)
-                    ctx.entry.add(size.name)
-                    ctx.dims.add(size.name)
-                    ctx.sizes.add(printed(size.name))
-            ctx.taken |= {name, *parts_of_array(name, len(dims))}
-            if kind.shares:
-                return _shared(ctx, name, kind, tuple(sizes))
-            if kind.readonly:
-                ctx.readonly.add(name)
-            buffer = n.Buffer(name, dtype, tuple(sizes), "argument", layout, aligned=aligned)
-            ctx.buffers[name] = buffer
-            axes = ctx.axes(sizes)
-            value = Array(axes, Load(name, tuple(a.var for a in axes), dtype), view=True, identity=name)
-            return n.ArrayParam(name, dtype, tuple(sizes), layout, aligned=aligned), value
-        case ScalarType(dtype, python):
-            ctx.taken.add(name)
-            ctx.entry.add(name)
-            if python == "int":
-                ctx.integers.add(name)
-            return n.ScalarParam(name, dtype, python), Scalar(_scalar(name, dtype), bool(python))
-        case ConstantType(value):
-            return n.ConstantParam(name, value), _constant(ctx, name, value)
-        case _:
-            raise AssertionError(kind)
-
-
-def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -> tuple[n.Param, Value]:
-    """An argument that shares memory with others: a view of the memory of all of them."""
-    base = f"{kind.shares}_memory"
-    while base in ctx.parameters:
-        base += "_"
-    known = ctx.buffers.get(base)
-    if known is None:
-        ctx.taken.add(base)
-        ctx.memories.add(base)
-        layout = "C" if kind.aligned else "strided"
-        known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument", layout, aligned=kind.aligned)
-        ctx.buffers[base] = known
-    if known.dtype != kind.dtype:
-        problem = f"`{name}` and `{kind.shares}` share memory and have different dtypes"
-        ctx.fail(refusals.SHARED_MEMORY, problem, "pass a copy of one of them")
-    axes = ctx.axes(sizes)
-    at: Expr = Var(f"{name}_offset")
-    for d, axis in enumerate(axes):
-        at = b.add(at, b.mul(axis.var, Var(f"{name}_stride{d}")))
-    value = Array(axes, Load(base, (at,), kind.dtype), view=True, identity=name)
-    if kind.readonly:
-        ctx.readonly.add(name)
-    return n.ArrayParam(name, kind.dtype, sizes, "strided", base=base, aligned=kind.aligned), value
-
-
-def _size_name(dim: str, arrays: Collection[str], parameters: Collection[str]) -> str:
-    """Sizes found at a call are named after their first owner (``x_0`` is ``x.0``); a user's name stays (``n.``)."""
-    head, _, tail = dim.rpartition("_")
-    if head in arrays and tail.isdigit():
-        size = f"{head}.{tail}"
-        while printed(size) in parameters:  # the user's own `x_0`
-            size += "_"
-        return size
-    return f"{dim}_size." if dim in arrays else f"{dim}."
-
-
-def _scalar(name: str, dtype: str) -> Expr:
-    return Var(name, dtype)
-
-
-_PLAIN = "pass numbers, texts or arrays of it"
-
-
-def _constant(ctx: Context, name: str, value: Any) -> Value:
-    if isinstance(value, tuple):
-        return Seq(tuple(_constant(ctx, name, v) for v in value), "tuple")
-    if value is None or isinstance(value, (bool, int, float, complex, str, np.generic, np.dtype, slice, type)):
-        return Static(value)
-    found = from_object(value)
-    if found is None:
-        problem = f"argument `{name}` is a {type(value).__name__}, which cannot be passed"
-        help = "pass a text instead, or an array: np.frombuffer(data, np.uint8)" if isinstance(value, bytes) else _PLAIN
-        raise CompileError(refusals.ARGUMENT_TYPE, problem, help)
-    return found
