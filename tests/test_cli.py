@@ -87,6 +87,21 @@ def test_explain_names_the_kernels() -> None:
     assert "1 kernel" in result.stdout and "line 12" in result.stdout
 
 
+def test_explain_tells_of_the_target_that_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "tables.py"
+    file.write_text(
+        "def paths(h):\n    for i in range(1, h.shape[0]):\n        for j in range(1, h.shape[1]):\n"
+        "            h[i, j] = min(h[i - 1, j], h[i, j - 1]) + h[i, j]\n    return h\n"
+    )
+    told = {}
+    for target in ("cpu", "cuda", "pallas"):
+        result = run("explain", str(file), "--types", "paths(float64[n,m])", "--target", target)
+        assert result.exit_code == 0, result.stderr
+        told[target] = result.stdout
+    assert "over wave" in told["cuda"] and "over tile" not in told["cuda"]  # a point a thread
+    assert "over tile" in told["cpu"] and "over wave" not in told["pallas"]
+
+
 def test_explain_knows_a_line_for_every_step() -> None:
     nms = str(Path(SIGMOID).with_name("nms.py"))
     result = run("explain", nms, "--types", "nms(float32[n,4], float32[n], int, float)")

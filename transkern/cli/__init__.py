@@ -106,7 +106,7 @@ def emit(
 @click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
 @click.option("--svg", type=_OUT, help="The same, as a picture in this file.")
 @click.option("--html", type=_OUT, help="A page in this file: source beside generated code, line by line.")
-@click.option("--target", "-t", type=click.Choice(["cpu", "cuda"]), default="cpu", help="The code on the page.")
+@click.option("--target", "-t", type=click.Choice(["cpu", "cuda", "pallas"]), default="cpu", help="Of which kernels.")
 @click.option("--profile", metavar="FILE", type=_FILE, help="Tell the times of a run: transkern run --profile FILE.")
 def explain(
     source: str, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None,
@@ -135,7 +135,7 @@ def explain(
     if as_dot:
         click.echo(emitting.dot_text(file, function, types), nl=False)
         return
-    click.echo(emitting.explain_text(file, function, types, profile).rstrip("\n"))
+    click.echo(emitting.explain_text(file, function, types, target, profile).rstrip("\n"))
 
 
 @cli.command()

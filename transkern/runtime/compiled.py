@@ -708,13 +708,14 @@ class Compiled:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.caching.building import texts
 
-        chosen = (
-            target
-            or (self._last.target if self._last else None)
-            or (self.target if self.target != "auto" else default_target())
-        )
-        made = texts(self.function, self._types(types), chosen, self.options)
+        made = texts(self.function, self._types(types), target or self._shown_target(), self.options)
         return "\n".join(made.values())
+
+    def _shown_target(self) -> str:
+        """The target of the last call, else that of the next."""
+        if self._last is not None:
+            return self._last.target
+        return self.target if self.target != "auto" else default_target()
 
     def _repr_html_(self) -> str:
         """For notebooks: the specialisations, and what runs in NumPy."""
@@ -730,10 +731,13 @@ class Compiled:
 
     @public
     def explain(self, types: str | None = None) -> str:
-        """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
+        """What became of the function: kernels, what was fused, what runs where, against the source's lines.
+
+        It is told for the target of the last call, or for the one that the function is compiled for.
+        """
         from transkern.runtime.caching.building import explain
 
-        told = explain(self.function, self._types(types))
+        told = explain(self.function, self._types(types), self._shown_target())
         measured = self.profile() if self.options.profile and types is None and self._last is not None else None
         return f"{told}\n{measured}" if measured is not None and measured.calls else told
 

@@ -159,13 +159,15 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
     return seen[pass_name]
 
 
-def explain_text(path: Path, function: str | None, types: str | None, profile: Path | None = None) -> str:
+def explain_text(
+    path: Path, function: str | None, types: str | None, target: str = "cpu", profile: Path | None = None
+) -> str:
     """What became of a function, against its lines; with a `profile` of a run, what its calls took there."""
     measured = [] if profile is None else profiling.of_function(profile, path, function)
     function, types = _as_measured(measured, function, types)
     read, compilation = _read(path, function, types)
     with compilation:
-        told = explained(_specialised(read, types))
+        told = explained(_specialised(read, types, target), target)
     return "\n".join([told, *(f"{one}\n{one.beside(read.scope.lines)}" for one in measured)])
 
 
@@ -188,7 +190,7 @@ def html_page(
     function, types = _as_measured(measured, function, types)
     read, compilation = _read(path, function, types)
     with compilation:
-        told = explained(_specialised(read, types))
+        told = explained(_specialised(read, types, target), target)
     made = emit_files(path, read.name, target, types)
     shown = {name: text for name, text in made.items() if target == "pallas" or not name.endswith(".py")}
     return page(read.node, read.scope.lines, "\n".join([told, *map(str, measured)]), shown, measured[:1])

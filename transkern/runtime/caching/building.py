@@ -80,19 +80,19 @@ def program_texts(
             return {f"{function_name(program.name, C)}.py": emit_pallas(program, narrow=allow_float32)}
 
 
-def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
+def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str = "cpu") -> str:
     from transkern.frontend.sources.source import live_function
     from transkern.frontend.specialise import specialise
 
     with limits.compilation_of(function), observing():
-        return explained(specialise(live_function(function), arg_types))
+        return explained(specialise(live_function(function), arg_types, target == "cpu"), target)
 
 
-def explained(made: Any) -> str:
-    """What becomes of a program of array statements on the CPU, and what is known of its loops."""
+def explained(made: Any, target: str = "cpu") -> str:
+    """What becomes of a program of array statements on a target, and what is known of its loops."""
     from transkern import pipeline
     from transkern.analysis.loops import reports
     from transkern.analysis.reports.explain import explain as explain_program
 
     before = pipeline.run(made, pipeline.BEFORE_LOOPS)
-    return explain_program(pipeline.run(made, pipeline.PASSES), reports(before))
+    return explain_program(pipeline.run(made, pipeline.passes_for(target)), reports(before))
