@@ -66,7 +66,7 @@ def reduce_rectangular_extremes(program: n.Program) -> n.Program:
 
 
 def _reduced(program: n.Program, ragged: bool) -> n.Program:
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+    if not any(map(_may_look, walk(program.body))):
         return program
     walker = _Reducing(program, ragged)
     body = walker.block(program.body)
@@ -332,6 +332,17 @@ def _read_beside(loop: n.Loop, inner: n.Stmt) -> frozenset[str]:
 
 
 # ---- which statements look for an extreme ----------------------------------------------------------------------------
+
+
+def _may_look(s: n.Stmt) -> bool:
+    """Whether a statement may be one that looks for an extreme."""
+    match s:
+        case n.If(_, then, ()):
+            return bool(then) and all(isinstance(x, n.Assign) for x in then)
+        case n.Assign(name, Apply("where", (condition, _, Var(kept)), _)):
+            return name == kept and name in variables_read(condition)
+        case _:
+            return False
 
 
 def _written_out(loop: n.Loop) -> n.Loop:
