@@ -11,7 +11,6 @@ from transkern.errors import HasEffects
 from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
-from transkern.fuse.branches import ask_once, choose_values
 from transkern.fuse.checks.ahead import check_ahead
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.checks.contents import know_contents
@@ -63,21 +62,24 @@ from transkern.fuse.lowering.selecting import select_sorted
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
-from transkern.fuse.narrow import narrow_arithmetic
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
+from transkern.fuse.scalars.branches import ask_once, choose_values
 from transkern.fuse.scalars.carried import carry_elements
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
 from transkern.fuse.scalars.load_once import load_once
+from transkern.fuse.scalars.narrow import narrow_arithmetic
 from transkern.fuse.scalars.numbering import number_values
 from transkern.fuse.scalars.once import compute_once
 from transkern.fuse.scalars.places import simplify_places
 from transkern.fuse.scalars.promote import promote_elements
 from transkern.fuse.scalars.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
 from transkern.fuse.scalars.share import share_values
+from transkern.fuse.scalars.signs import decide_signs
 from transkern.fuse.scalars.tables import tabulate
+from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.fuse.scalars.wraps import split_wraps
 from transkern.fuse.schedule.columns import order_columns
 from transkern.fuse.schedule.divergent import vectorise_divergent
@@ -95,8 +97,6 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
 from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
-from transkern.fuse.signs import decide_signs
-from transkern.fuse.whole_sums import sum_integers
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time

@@ -15,8 +15,8 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
-from transkern.fuse.narrow import narrow_arithmetic
-from transkern.fuse.whole_sums import sum_integers
+from transkern.fuse.scalars.narrow import narrow_arithmetic
+from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.ir import nodes as n
 from transkern.ir import printer
 from transkern.ir.interpret import interpret

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from transkern.fuse.narrow import Narrowing, Whole
+from transkern.fuse.scalars.narrow import Narrowing, Whole
 from transkern.fuse.schedule.columns import is_float_sum
 from transkern.ir import build as b
 from transkern.ir import nodes as n
