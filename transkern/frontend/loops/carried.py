@@ -57,8 +57,7 @@ class LoopState:
 
     `assigned` are the names that the body binds (without the loop's own targets, which `all_assigned` has too); `live`
     those whose values the next iteration may read, or somebody after the loop. `turns`: the names that need no slots.
-    `place`: what the loop is known by where it is translated again, as part of another one: then a counter's range is
-    not believed anew.
+    `place`: what the loop is known by where it is translated again, as part of another one.
     `tells`: whether it hands on of which of two types a number is, also where one is Python's.
     """
 
@@ -69,7 +68,6 @@ class LoopState:
         tells: bool = False,
     ) -> None:  # fmt: skip
         self.turns, self.place, self.tells = turns, place, tells
-        self.ranges_lost = owner.ctx.budget.ranges_lost
         self.stored = stored
         self.runs = runs  # whether there is a first iteration
         self.conditional: set[str] = set()  # names that need a flag for whether they are bound
@@ -113,13 +111,38 @@ class LoopState:
             if isinstance(value, Maybe):
                 self.conditional.add(name)
                 value = value.value
-            self.kinds[name] = self._ranged(name, kind_of(owner.ctx, value))
+            self.kinds[name] = kind_of(owner.ctx, value)
+        self.first = dict(self.kinds)
+        self._begin_as_settled(owner.ctx)
 
-    def _ranged(self, name: str, kind: Any) -> Any:
-        """The kind of a number, without the range that iterations are known to leave."""
-        if kind[0] != "scalar" or kind[3] is None or (self.place, name) not in self.ranges_lost:
-            return kind
-        return (*kind[:3], None, *kind[4:])
+    def _begin_as_settled(self, ctx: Context) -> None:
+        """Begins with the kinds of numbers that an earlier translation of this loop has come to, where they began as
+        they do now: a loop around is translated several times, and this one else as often each time."""
+        for name in sorted(self.all_assigned):
+            if (name not in self.first and name in self.before) or not self._is_number_at_first(name):
+                continue
+            known = ctx.budget.settled.get((self.place, name, self.first.get(name)))
+            if known is not None:
+                self.kinds[name], *sets = known
+                for names, is_in in zip(self._names_by_type(), sets, strict=True):
+                    names |= {name} if is_in else set()
+
+    def _is_number_at_first(self, name: str) -> bool:
+        """Whether a name is a number before the loop, or nothing."""
+        return name not in self.first or self.first[name][0] == "scalar"
+
+    def _names_by_type(self) -> tuple[set[str], ...]:
+        return self.python_left, self.mixed, self.untold, self.tagged
+
+    def remember(self, ctx: Context) -> None:
+        """Notes what numbers have become, for `_begin_as_settled`."""
+        for name, kind in self.kinds.items():
+            first = self.first.get(name)
+            if kind[0] != "scalar" or not self._is_number_at_first(name) or name in self.conditional | self.never:
+                continue
+            if kind[3] in (None, first and first[3]):  # another one may speak of names that go when a loop begins anew
+                sets = (name in names for names in self._names_by_type())
+                ctx.budget.settled[self.place, name, first] = kind, *sets
 
     def only_none(self) -> set[str]:
         """The names that are None in all that is known of the iterations so far."""
@@ -451,8 +474,6 @@ class LoopState:
             value = _of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
-                if wanted[0] == self.kinds[name][0] == "scalar" and wanted[3] is None:
-                    self.ranges_lost.add((self.place, name))
                 self.kinds[name] = wanted
                 self.widened = True
             if self.kinds[name] != self.made_as[name]:  # found here, or at another end: the loop is translated again

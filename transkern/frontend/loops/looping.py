@@ -642,7 +642,7 @@ class Loops(Branches):
         assigned -= turns.names if turns is not None else set()
         before, heap = dict(self.env), dict(ctx.heap)
         self._check_sharing(body, {name for name in assigned if name in live[0] or " " in name}, before)
-        place = (node, () if ctx.pinned else tuple(f.node for f in ctx.called))
+        place = (span, () if ctx.pinned else tuple(f.node for f in ctx.called))
         state = LoopState(
             self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns, place,
             hasattr(node, WHOLE),
@@ -684,6 +684,7 @@ class Loops(Branches):
                 state.settle(self)
             if not state.widened:
                 self._check_stored(state, changed)
+                state.remember(ctx)
                 break
             state.widened = False
             ctx.restore(saved)
