@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
 from collections.abc import Callable
@@ -9,15 +10,22 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
+import transkern
 from transkern import pipeline
+from transkern.errors import NeedsConstant
+from transkern.frontend import specialise as front
+from transkern.frontend.loops.looping import Loops
 from transkern.frontend.sources.annotations import types_from_annotations
 from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter
-from transkern.targets.cpu.printing.kernels import TYPES
+from transkern.targets.cpu.printing import module
+from transkern.targets.cpu.printing.kernels import TYPES, Function
+from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.module import emit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -58,3 +66,153 @@ def test_deep_conditions_are_printed_once() -> None:
     for k in range(60):
         condition = Apply("or_else" if k % 2 else "and_then", (condition, Var("z", "bool")), "bool")
     assert len(CPrinter({}, TYPES).expr(condition)) < 2000
+
+
+def c_text(text: str) -> str:
+    function = TextScope(text, "<text>").function("f")
+    types = types_from_annotations(function)
+    assert types is not None
+    return emit(pipeline.run(specialise(function, types)))
+
+
+@pytest.mark.parametrize("kind", ["for", "while"])
+@pytest.mark.parametrize("statement", ["total += 1", "total += x[0]", "if x[0] > total: total = x[0]", "x[0] += 1.0"])
+def test_loops_in_loops_are_not_translated_twice_for_each_around(
+    kind: str, statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an iteration makes of a number is found out once, also where the loops around are translated again for it:
+    of eight loops that was 255 translations."""
+    begun = 0
+    loop = Loops.loop
+
+    def counted(self: Loops, node: ast.While | ast.For, *rest: Any) -> None:
+        nonlocal begun
+        begun += 1
+        loop(self, node, *rest)
+
+    monkeypatch.setattr(Loops, "loop", counted)
+    text = "def f(n: int, x: 'float64[m]'):\n    total = 0\n"
+    for k in range(8):
+        inside = "    " * (k + 1)
+        if kind == "for":
+            text += f"{inside}for i{k} in range(n):\n"
+        else:
+            text += f"{inside}c{k} = 0\n{inside}while c{k} < n:\n{inside}    c{k} += 1\n"
+    c_text(f"{text}{'    ' * 9}{statement}\n    return total\n")
+    assert begun < 160
+
+
+def test_lists_of_comprehensions_grow_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a list has another length each time is found out where its loop is translated: what stands before it is
+    not translated again."""
+    begun = 0
+    translated = front._translated
+
+    def counted(*args: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        return translated(*args)
+
+    monkeypatch.setattr(front, "_translated", counted)
+
+    def f(x):
+        kept = [v for v in x if v > 0]
+        return [k + len(kept) for k in range(len(x))], kept
+
+    x = np.array([1.0, -2.0, 3.0])
+    assert transkern.compile(f, target="cpu")(x) == f(x)
+    assert begun == 1
+
+
+def test_a_recursion_asks_for_the_size_that_ends_it() -> None:
+    """And not for whatever number there is among the arguments, which is another translation as deep."""
+    text = """
+import numpy as np
+
+def halves(a):
+    if a.shape[0] < 3:
+        return a.sum()
+    return halves(a[::2]) + a[1]
+
+def f(x: 'float64[n]', count: int):
+    return halves(x) * count
+"""
+    function = TextScope(text, "<text>").function("f")
+    types = types_from_annotations(function)
+    assert types is not None
+    with pytest.raises(NeedsConstant) as caught:
+        specialise(function, types)
+    assert caught.value.demand == "n."
+
+
+def test_another_look_into_a_dict_is_short() -> None:
+    """A search is there for each use of a dict: one loop, without checks that always hold."""
+
+    def lines(uses: int) -> int:
+        found = "".join(f"        if x[i] + {k} in d: s += {k}\n" for k in range(uses))
+        head = "def f(x: 'int64[n]'):\n    d = {}\n    s = 0\n    for i in range(x.shape[0]):\n        d[x[i]] = i\n"
+        return c_text(f"{head}{found}    return s\n").count("\n")
+
+    assert (lines(6) - lines(2)) / 4 < 45
+
+
+def test_kernels_that_are_the_same_are_one_function() -> None:
+    text = """
+import numpy as np
+
+def spread(a):
+    m = a[0]
+    for k in range(1, a.shape[0]):
+        m = max(m * 0.5, a[k])
+    return m
+
+def f(x: 'float64[n]', y: 'float64[n]', z: 'float64[n]'):
+    a = np.sort(x)
+    p = spread(a)
+    b = np.sort(y)
+    q = spread(b)
+    c = np.sort(z)
+    return p, q, spread(c)
+"""
+    made = c_text(text)
+    assert sum("0.5" in line for line in made.split("\n") if not line.lstrip().startswith("//")) == 1
+
+
+def kernel(name: str, text: str) -> Function:
+    return Function(name, text, [], [], [], [], Var("long", "bool"), False)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("double f(const double *restrict a) { return fabs(a[0]); }", "double f(const double *restrict b) { return fabs(b[0]); }", True),
+        ("double f(const double *restrict a) { return fabs(a[0]); }", "double f(const double *restrict a) { return sqrt(a[0]); }", False),
+        ("double f(double a) { return a * INFINITY; }", "double f(double a) { return a * NAN; }", False),
+        ("double f(double a, double b) { return a - b; }", "double f(double a, double b) { return b - a; }", False),
+        ("double f(double a, double b) { return a - b; }", "double f(double b, double a) { return b - a; }", True),
+        ("void f(double *a, double *b) { a[0] = b[0]; }", "void f(double *a, double *b) { a[0] = a[0]; }", False),
+        ("double f(double a) {\n    double s = 0, s_low = 1;\n}", "double f(double a) {\n    double t = 0, t_low = 1;\n}", True),
+        ("double f(double a) { return a * 2; }", "float f(float a) { return a * 2; }", False),
+    ],
+)  # fmt: skip
+def test_what_is_the_same(one: str, two: str, same: bool) -> None:
+    assert (canonical(kernel("f", one)) == canonical(kernel("g", two.replace(" f(", " g(")))) == same
+
+
+def test_entries_that_are_compiled_as_they_stand_compute_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit: products and sums are rounded each, and integers wrap."""
+
+    def f(a, b, c, x, k):
+        return a * b + c, np.sort(x) * a + b, (k * 3 - k) // 2, np.int64(2**62) * k
+
+    monkeypatch.setattr(module, "_LONG_ENTRY", 0)
+    r = np.random.default_rng(5)
+    compiled = transkern.compile(f, target="cpu")
+    for k in range(20):
+        a, b, c = r.normal(size=3).tolist()
+        args = a, b, c, r.normal(size=7), np.int64(k - 9)
+        with np.errstate(all="ignore"):
+            wanted = f(*args)
+        for found, one in zip(compiled(*args), wanted, strict=True):
+            assert type(found) is type(one)
+            assert np.array_equal(found, one)

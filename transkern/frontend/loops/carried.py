@@ -140,7 +140,8 @@ class LoopState:
             first = self.first.get(name)
             if kind[0] != "scalar" or not self._is_number_at_first(name) or name in self.conditional | self.never:
                 continue
-            if kind[3] in (None, first and first[3]):  # another one may speak of names that go when a loop begins anew
+            lasts = kind[3] in (None, first and first[3]) or all(_is_of_arguments(ctx, e) for e in kind[3])
+            if lasts:  # another range may speak of names that go when a loop around begins anew
                 sets = (name in names for names in self._names_by_type())
                 ctx.budget.settled[self.place, name, first] = kind, *sets
 
@@ -912,3 +913,8 @@ def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
     if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
         return Scalar(one.number, True), Scalar(two.number, True)
     return None
+
+
+def _is_of_arguments(ctx: Context, e: Expr) -> bool:
+    """Whether an expression reads nothing but numbers that the function is called with."""
+    return variables_read(e) <= ctx.entry and not buffers_read(e)

@@ -13,8 +13,7 @@ import re
 
 from transkern.targets.cpu.printing.kernels import TYPES, Function
 
-_OTHERS = ("int", "bool", "char", "size_t", "int64_t", "uint64_t", "py_pace", "py_deal")
-_KINDS = "|".join(sorted({*TYPES.values(), *_OTHERS}))
+_KINDS = "|".join(sorted({*TYPES.values(), "int", "bool", "char", "size_t", "py_pace", "py_deal"}))
 _DECLARED = re.compile(rf"\b(?:{_KINDS})\s+(?:\*\s*)?(?:const\s+|restrict\s+)*([A-Za-z_]\w*)\s*(?=[=;,)\[:])")
 """A name of the function's own: what is not found here counts as another function's, and is to be the same in both."""
 
