@@ -60,7 +60,7 @@ class Budget:
     calls: int = 0
     texts: dict[object, Any] = field(default_factory=dict)  # of the functions that it calls
     together: dict[object, bool] = field(default_factory=dict)  # loops over a few values: whether one body is for all
-    settled: dict[object, Any] = field(default_factory=dict)  # what numbers have become in loops, by loop, name, beginning
+    settled: dict[object, Any] = field(default_factory=dict)  # what numbers become, by loop, name, beginning
 
     def step(self, count: int = 1, own: bool = True) -> str:
         """Takes steps, of the user's `own` text or not: what there are too many of, or nothing."""

@@ -4,10 +4,9 @@
     table                         for each place the number of the key that stands there, or -1
     info                          how many keys are in, how many places are taken, where `pop` of a set goes on
 
-The table is that of CPython's sets, place by place: they are looped over in its order. A search has one loop
-(CPython's has one more in it, over neighbours), and its arithmetic is that of int64, which no check for 64 bits
-goes with: this text is there for each use of a dict. All numbers and places in it are ones that the lists have,
-and nobody asks for that (`TRUSTED`).
+The table is that of CPython's sets, place by place: they are looped over in its order. A search has one loop (that of
+CPython another one in it, over neighbours), and computes in int64, which needs no checks for 64 bits: this text stands
+where a dict is used, each time. All numbers and places in it are ones that the lists have: nobody asks (`TRUSTED`).
 """
 
 from __future__ import annotations
