@@ -846,6 +846,7 @@ def held(ctx: Context, value: Value, moved: bool = True) -> Value:
 
 
 def position_in(ctx: Context, owner: GrowingList, at: Expr, message: str) -> Expr:
+    """A position that a list has, of one that may count from its end; IndexError with `message` where it has none."""
     count = owner.length
     at = ctx.let(at, "at")
     if ctx.trusted:
