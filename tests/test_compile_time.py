@@ -185,14 +185,14 @@ def kernel(name: str, text: str) -> Function:
 @pytest.mark.parametrize(
     ("one", "two", "same"),
     [
-        ("int f(const double *restrict a) { g(a[0]); }", "int f(const double *restrict b) { g(b[0]); }", True),
-        ("int f(const double *restrict a) { g(a[0]); }", "int f(const double *restrict a) { h(a[0]); }", False),
+        ("int f(const double *restrict a) { p(a[0]); }", "int f(const double *restrict b) { p(b[0]); }", True),
+        ("int f(const double *restrict a) { p(a[0]); }", "int f(const double *restrict a) { q(a[0]); }", False),
         ("double f(double a) { return a * INFINITY; }", "double f(double a) { return a * NAN; }", False),
         ("double f(double a, double b) { return a - b; }", "double f(double a, double b) { return b - a; }", False),
         ("double f(double a, double b) { return a - b; }", "double f(double b, double a) { return b - a; }", True),
         ("void f(double *a, double *b) { a[0] = b[0]; }", "void f(double *a, double *b) { a[0] = a[0]; }", False),
         ("void f() {\n    double s = 0, s_low = 1;\n}", "void f() {\n    double t = 0, t_low = 1;\n}", True),
-        ("void f() {\n    g(s, t = 0, a = 1);\n}", "void f() {\n    g(s, t = 0, b = 1);\n}", False),
+        ("void f() {\n    p(s, t = 0, a = 1);\n}", "void f() {\n    p(s, t = 0, b = 1);\n}", False),
         ("double f(double a) { return a * 2; }", "float f(float a) { return a * 2; }", False),
     ],
 )  # fmt: skip
