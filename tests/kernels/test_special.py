@@ -159,3 +159,17 @@ def test_signs_have_vectors(dtype: str) -> None:
     for mine, theirs in zip(compiled(x), signs(x), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     assert f"below_zero_{dtype}(" in compiled.emit()
+
+
+def best(x: Any) -> Any:
+    return x.argmax(axis=0), x.argmin(axis=0)
+
+
+def test_vectors_ask_both_conditions() -> None:
+    x = np.random.default_rng(0).integers(-3, 3, (50, 300)).astype(float)
+    x[[3, 7, 9], [5, 5, 8]] = np.nan
+    compiled = transkern.compile(best)
+    for mine, theirs in zip(compiled(x), best(x), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    better = [line for line in compiled.emit().splitlines() if "_better = " in line]
+    assert better and not any("||" in line or "&&" in line for line in better)

@@ -20,6 +20,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
+from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
@@ -37,6 +38,7 @@ _INFIX: dict[str, tuple[str, int]] = {
     "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
 }  # fmt: skip
 
+_BOTH_ASKED = {"and_then": "logical_and", "or_else": "logical_or"}
 _OF_VECTORS = ("float32", "float64")
 _EACH_TIME = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 
@@ -93,6 +95,11 @@ def _is_called(e: Expr) -> bool:
 
 def _has_vectors(op: str, dtype: str) -> bool:
     return MATH.get(op) in VECTOR_MATH or (op in ("remainder", "floor_divide", "fmod") and dtype in _OF_VECTORS)
+
+
+def _is_soon(e: Expr) -> bool:
+    """Whether an operation is done at once, and with any operands."""
+    return isinstance(e, Apply) and OPS[e.op].cost == 1
 
 
 def _is_plain(e: Expr) -> bool:
@@ -315,6 +322,8 @@ class CPrinter:
 
     def _apply(self, op: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
         kind = kind_of(args[0].dtype)
+        if op in _BOTH_ASKED and self.in_vector and self.vectors and self._may_ask(args):
+            op = _BOTH_ASKED[op]
         special = self._special(op, kind, args, dtype)
         if special is not None:
             return special
@@ -350,6 +359,13 @@ class CPrinter:
             call = f"{name}({given})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
+
+    def _may_ask(self, args: tuple[Expr, ...]) -> bool:
+        """Whether the second of two conditions may be asked whatever the first says: vectors ask both."""
+        first, second = args
+        there = self.loaded | frozenset(always_read(first))
+        soon = all(isinstance(e, Const | Var) or e in there or _is_soon(e) for e in walk_expr(second))
+        return first.dtype == second.dtype == "bool" and soon
 
     def _are_there(self, first: Expr, second: Expr, condition: Expr) -> bool:
         """Whether what is chosen between has elements only that are loaded in any case: others may not be there."""
