@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 from transkern import pipeline
 from transkern.frontend.sources.source import live_function
@@ -94,6 +96,10 @@ def extremes(x: Any, y: Any) -> Any:
     return z.max(axis=1), z[:, :3].min(axis=1), np.maximum(np.maximum(x, y), np.maximum(y[::-1], x[::-1]))
 
 
+def most(x: Any) -> Any:
+    return x.max(axis=1)
+
+
 FUNCTIONS = (hue, nested, either, of_neighbours, divided, extremes)
 
 
@@ -126,3 +132,11 @@ def test_they_are_as_numpys(function: Callable[..., Any]) -> None:
     alike(function, x.astype(np.float32), y.astype(np.float32))
     alike(function, x[:1], y[:1])
     alike(function, x[:0], y[:0])
+
+
+def test_what_is_not_taken_sets_no_flags() -> None:
+    x, large = np.zeros(40), np.full(40, 1e308)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transkern.compile(hue, warnings="numpy")(x, x)
+        assert transkern.compile(most, warnings="numpy")(np.stack([large] * 3, axis=1))[0] == 1e308

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import re
 
-_HERE = "#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(FP_FAST_FMA{F})"
+_HERE = (
+    "#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__ELF__) "
+    "&& defined(FP_FAST_FMA{F})"
+)
 _FMOD = (
     _HERE
     + """  // `fmod{f}` of this file, and of vectors

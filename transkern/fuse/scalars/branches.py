@@ -47,8 +47,8 @@ _OF_NUMBERS = {"maximum": "number_maximum", "minimum": "number_minimum"}
 
 
 def choose_values(program: n.Program) -> n.Program:
-    """The program with such choices."""
-    if not any(isinstance(s, n.Loop) and _suits(s) for s in walk(program.body)):
+    """The program with such choices; as it was where flags of floats are read, which what is not taken must not set."""
+    if program.warns or not any(isinstance(s, n.Loop) and _suits(s) for s in walk(program.body)):
         return program
     return replace(program, body=_Choosing(program).block(program.body))
 
@@ -159,7 +159,10 @@ def _surely(s: n.Loop) -> set[Expr]:
 
 
 def ask_once(program: n.Program) -> n.Program:
-    """The program with one question for NaN in each extreme of several numbers, in parallel loops."""
+    """The program with one question for NaN in each extreme of several numbers, in parallel loops; as it was where
+    flags of floats are read: sums of numbers set them."""
+    if program.warns:
+        return program
 
     def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
         def one(s: n.Stmt) -> n.Stmt:
