@@ -57,8 +57,14 @@ def set_again(image: Any, by: Any) -> Any:
     return out, levels
 
 
+def of_neighbours(image: Any, by: Any) -> Any:
+    cost = image + np.roll(image, 1, axis=0) + np.roll(image, -1, axis=1)  # a byte that wraps, or a truth value
+    half = cost.astype(np.int8) if image.dtype != bool else cost
+    return np.exp(half * -by / 100), np.where(half > 1, np.sqrt(np.exp(half * 0.01)) * by, half)
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
-    brighter, linear, logarithms, beside_another, a_pixel_at_a_time, in_place, set_again
+    brighter, linear, logarithms, beside_another, a_pixel_at_a_time, in_place, set_again, of_neighbours
 ]  # fmt: skip
 
 
@@ -92,6 +98,12 @@ def test_a_table_has_the_same_numbers(function: Callable[..., Any]) -> None:
     for k, one in enumerate(whole if isinstance(whole, tuple) else (whole,)):
         other = np.concatenate([part[k] if isinstance(part, tuple) else part for part in parts])
         np.testing.assert_allclose(one, other, rtol=2e-7 if one.dtype == np.float32 else 1e-15)
+
+
+def test_bytes_that_an_iteration_computes_have_a_table() -> None:
+    compiled = transkern.compile(of_neighbours)
+    compiled(image(200, np.int8), 0.5)
+    assert "table[" in compiled.emit()
 
 
 def test_what_is_soon_computed_has_no_table() -> None:

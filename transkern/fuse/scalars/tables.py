@@ -5,7 +5,8 @@
                                                    parallel i in 0 .. n: y[i] = table[x[i]]
                                                else: …
 
-A value that depends on one element of a byte, and on what the loops do not change, has 256 values. Where a power, a
+A value that depends on one element of a byte, or on a name for one that an iteration computes, and on what the loops do
+not change, has 256 values. Where a power, a
 sine or an exponential is among what it takes, these are soon computed, and looked up in the fastest cache.
 """
 
@@ -137,16 +138,17 @@ class _Tables:
             self.made[value] = self.names.fresh("table"), load.dtype
         return Load(self.made[value][0], (b.cast(b.cast(load, "uint8"), "index"),), e.dtype)
 
-    def byte_of(self, e: Expr) -> Load | None:
-        """The only element that a value depends on, if it is one of a byte."""
-        found: Load | None = None
+    def byte_of(self, e: Expr) -> Load | Var | None:
+        """The only element that a value depends on, or the only name that the nest sets, if it is one of a byte."""
+        found: Load | Var | None = None
         parts = [e]
         while parts:
             x = parts.pop()
-            if isinstance(x, Reduce) or (isinstance(x, Var) and x.name in self.inner):
+            if isinstance(x, Reduce):
                 return None
-            if isinstance(x, Load):
-                if found not in (None, x) or x.dtype not in _VALUES or x.buffer in self.written:
+            if isinstance(x, Load) or (isinstance(x, Var) and x.name in self.inner):
+                changes = isinstance(x, Load) and x.buffer in self.written
+                if found not in (None, x) or x.dtype not in _VALUES or changes:
                     return None
                 found = x
             elif isinstance(x, Apply):
