@@ -161,7 +161,7 @@ def _surely(s: n.Loop) -> set[Expr]:
 def ask_once(program: n.Program) -> n.Program:
     """The program with one question for NaN in each extreme of several numbers, in parallel loops; as it was where
     flags of floats are read: sums of numbers set them."""
-    if program.warns:
+    if program.warns or not any(_asked_once(e) is not None for e in exprs(program.body)):
         return program
 
     def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
