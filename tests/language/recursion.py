@@ -3,9 +3,6 @@
 # ruff: noqa: E501, E701, E702, E741, SIM102, SIM103, SIM110, RUF005, N803, N806, C417, B007, RET505, PLR
 from __future__ import annotations
 
-import math
-from functools import lru_cache
-
 import numpy as np
 
 from tests.language.registry import case
@@ -90,39 +87,6 @@ def flood(grid, r, c):
     return g, k
 
 
-def hanoi(n, a, b, c, moves):
-    if n == 0: return
-    hanoi(n-1, a, c, b, moves)
-    moves.append((a, c))
-    hanoi(n-1, b, a, c, moves)
-
-
-@case(4)
-def hanoi_moves(n):
-    m = []
-    hanoi(n, 0, 1, 2, m)
-    return m
-
-
-def simpson(f, a, b): 
-    c = (a+b)/2
-    return (b-a)/6*(f(a)+4*f(c)+f(b))
-
-
-def adapt(f, a, b, eps, whole):
-    c = (a+b)/2
-    l, r = simpson(f,a,c), simpson(f,c,b)
-    if abs(l + r - whole) <= 15*eps:
-        return l + r + (l+r-whole)/15
-    return adapt(f,a,c,eps/2,l) + adapt(f,c,b,eps/2,r)
-
-
-@case(0.0, 3.0, 1e-6)
-def integ(a, b, eps):
-    f = lambda x: math.sin(x)*x*x
-    return adapt(f, a, b, eps, simpson(f, a, b))
-
-
 def find(parent, x):
     if parent[x] != x:
         parent[x] = find(parent, parent[x])
@@ -138,27 +102,6 @@ def comps(n, edges):
     return [find(parent, i) for i in range(n)]
 
 
-@case(5)
-def nqueens_closure(n):
-    sols = []
-    board = [-1]*n
-    def safe(row, col):
-        for r in range(row):
-            if board[r] == col or abs(board[r]-col) == row-r: return False
-        return True
-    def place(row):
-        if row == n:
-            sols.append(board[:])
-            return
-        for col in range(n):
-            if safe(row, col):
-                board[row] = col
-                place(row+1)
-                board[row] = -1
-    place(0)
-    return len(sols)
-
-
 @case(np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1]), np.array([5, 6, 7, 8, 9]), 0, 9)
 def tree(l, r, v, node, x):
     if node < 0: return False
@@ -166,154 +109,11 @@ def tree(l, r, v, node, x):
     return tree(l, r, v, l[node], x) or tree(l, r, v, r[node], x)
 
 
-@case(17)
-def integ2(n):
-    @lru_cache(None)
-    def ways(i, left):
-        if left == 0: return 1
-        if i < 0 or left < 0: return 0
-        return ways(i-1, left) + ways(i, left - coins[i])
-    coins = [1,2,5,10]
-    return ways(3, n)
-
-
 @case(1.0, 2.0, 3.0, 5)
 def shade(x, y, z, depth):
     if depth <= 0: return (0.0, 0.0, 0.0)
     r, g, b = shade(y*0.5, z*0.5, x*0.5, depth - 1)
     return (x + r*0.5, y + g*0.5, z + b*0.5)
-
-
-@case(f8(8) + 0j)
-def fft(x):
-    n = len(x)
-    if n == 1: return x
-    e = fft(x[::2]); o = fft(x[1::2])
-    t = np.exp(-2j*np.pi*np.arange(n)/n)
-    return np.concatenate([e + t[:n//2]*o, e + t[n//2:]*o])
-
-
-def build(pts, idx, lo, hi, axis, left, right, node_pt, count):
-    if lo >= hi: return -1
-    part = idx[lo:hi]
-    order = np.argsort(pts[part, axis], kind='stable')
-    idx[lo:hi] = part[order]
-    m = (lo + hi)//2
-    me = count[0]; count[0] += 1
-    node_pt[me] = idx[m]
-    left[me] = build(pts, idx, lo, m, 1-axis, left, right, node_pt, count)
-    right[me] = build(pts, idx, m+1, hi, 1-axis, left, right, node_pt, count)
-    return me
-
-
-def nearest(pts, q, node, axis, left, right, node_pt, best):
-    if node < 0: return best
-    p = pts[node_pt[node]]
-    d = (p[0]-q[0])**2 + (p[1]-q[1])**2
-    if d < best[1]: best = (node_pt[node], d)
-    diff = q[axis] - p[axis]
-    a, b = (left[node], right[node]) if diff < 0 else (right[node], left[node])
-    best = nearest(pts, q, a, 1-axis, left, right, node_pt, best)
-    if diff*diff < best[1]:
-        best = nearest(pts, q, b, 1-axis, left, right, node_pt, best)
-    return best
-
-
-@case(R.random((12, 2)), R.random((5, 2)))
-def kd(pts, qs):
-    n = len(pts)
-    left = np.full(n, -1); right = np.full(n, -1); node_pt = np.zeros(n, int); count = np.zeros(1, int)
-    root = build(pts, np.arange(n), 0, n, 0, left, right, node_pt, count)
-    out = np.zeros(len(qs), int); dist = np.zeros(len(qs))
-    for i in range(len(qs)):
-        k, d = nearest(pts, qs[i], root, 0, left, right, node_pt, (-1, np.inf))
-        out[i] = k; dist[i] = d
-    return out, np.sqrt(dist)
-
-
-@case([1, 2, 3])
-def subsets(nums):
-    res = []
-    def bt(start, cur):
-        res.append(cur[:])
-        for i in range(start, len(nums)):
-            cur.append(nums[i])
-            bt(i+1, cur)
-            cur.pop()
-    bt(0, [])
-    return res
-
-
-@case(R.random((14, 2)), 0.2)
-def rdp(points, eps):
-    dmax = 0.0; index = 0
-    end = len(points) - 1
-    a, b = points[0], points[end]
-    for i in range(1, end):
-        d = abs((b[0]-a[0])*(a[1]-points[i][1]) - (a[0]-points[i][0])*(b[1]-a[1])) / np.hypot(b[0]-a[0], b[1]-a[1])
-        if d > dmax:
-            index, dmax = i, d
-    if dmax > eps:
-        r1 = rdp(points[:index+1], eps)
-        r2 = rdp(points[index:], eps)
-        return np.vstack((r1[:-1], r2))
-    return np.vstack((a, b))
-
-
-@case([[1, 2], [3], [3, 4], [0], [5], [6], [4]])
-def tarjan(graph):
-    n = len(graph)
-    idx = [-1]*n; low = [0]*n; on = [False]*n; stack = []; out = []; counter = [0]
-    def strong(v):
-        idx[v] = low[v] = counter[0]
-        counter[0] += 1
-        stack.append(v); on[v] = True
-        for w in graph[v]:
-            if idx[w] == -1:
-                strong(w)
-                low[v] = min(low[v], low[w])
-            elif on[w]:
-                low[v] = min(low[v], idx[w])
-        if low[v] == idx[v]:
-            comp = []
-            while True:
-                w = stack.pop(); on[w] = False
-                comp.append(w)
-                if w == v: break
-            out.append(sorted(comp))
-    for v in range(n):
-        if idx[v] == -1: strong(v)
-    return out
-
-
-class Node:
-    def __init__(self, key):
-        self.key = key; self.left = None; self.right = None
-
-
-def insert(node, key):
-    if node is None: return Node(key)
-    if key < node.key: node.left = insert(node.left, key)
-    else: node.right = insert(node.right, key)
-    return node
-
-
-def inorder(node, out):
-    if node is not None:
-        inorder(node.left, out); out.append(node.key); inorder(node.right, out)
-
-
-def height(node):
-    if node is None: return 0
-    return 1 + max(height(node.left), height(node.right))
-
-
-@case([5, 2, 8, 1, 9])
-def bst(keys):
-    root = None
-    for k in keys: root = insert(root, k)
-    out = []; inorder(root, out)
-    return out, height(root)
 
 
 @case([3, 1, 4, 1, 5, 9, 2, 6])
@@ -364,25 +164,6 @@ class Solver:
 @case(5)
 def solver(n):
     s = Solver(n); s.solve(0); return s.count
-
-
-@case(R.random((6, 6)) < 0.5)
-def islands(grid):
-    g = grid.copy(); best = 0; size = 0
-    def fill(r, c):
-        nonlocal size
-        if r < 0 or c < 0 or r >= g.shape[0] or c >= g.shape[1] or not g[r, c]: return
-        g[r, c] = False
-        size += 1
-        for dr, dc in ((1,0),(-1,0),(0,1),(0,-1)):
-            fill(r+dr, c+dc)
-    for r in range(g.shape[0]):
-        for c in range(g.shape[1]):
-            if g[r, c]:
-                size = 0
-                fill(r, c)
-                best = max(best, size)
-    return best
 
 
 @case([[1, 2], [0, 2], [0, 1, 3], [2, 4], [3]])

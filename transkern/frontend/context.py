@@ -248,6 +248,7 @@ class Context:
         self.waiting: list[Waits] = []  # values of expressions beside those that are being evaluated
         self.looping: set[ast.FunctionDef] = set()  # functions that call themselves, and are loops over a stack
         self.spelling = self.may_spell = False  # whether texts that grow are lists; whether some might be
+        self.grows = True  # whether the target has lists without a bound
         self.not_looping = ""  # why such a loop cannot be had
         self.early: set[Site] = set()  # where such values are computed at once
         self.rooms: set[str] = set()  # buffers of these

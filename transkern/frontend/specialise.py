@@ -30,13 +30,15 @@ from transkern.ir.traverse import buffers_written, own_exprs, scalars_set, varia
 
 
 def specialise(
-    function: Function, types: Sequence[ArgType], reserves: bool = True, left_out: Collection[ast.stmt] = ()
-) -> n.Program:
+    function: Function, types: Sequence[ArgType], reserves: bool = True, left_out: Collection[ast.stmt] = (),
+    grows: bool = True,
+) -> n.Program:  # fmt: skip
     """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant.
 
     `reserves`: whether the target has memory for arrays that loops make longer; without it, such loops are written out
     where their number of iterations can be known. `left_out`: statements that are not translated, nor what depends on
-    them (`refused`).
+    them (`refused`). `grows`: whether lists may grow without a bound there, as the stacks of recursions do; without it,
+    functions that call themselves are written out, for a depth that is known.
     """
     growing: set[Site] = set()
     wanted: dict[Site, tuple[str, bool]] = {}
@@ -48,7 +50,7 @@ def specialise(
     early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
-    loops = Loops()
+    loops = Loops(grows)
     changes: list[Change] = []
     while True:
         held.told.clear()
@@ -101,7 +103,8 @@ def specialise(
 class Loops:
     """The functions that call themselves and are loops over a stack, as long as these can be translated."""
 
-    def __init__(self) -> None:
+    def __init__(self, grows: bool) -> None:
+        self.grows = grows
         self.functions: set[ast.FunctionDef] = set()
         self.first: CompileError | None = None  # what is in their way
         self.may_spell = False  # whether there are texts that grow
@@ -156,7 +159,7 @@ def _translated(
         ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.characters, ctx.pooled, ctx.lengthened,
         ctx.early, ctx.held,
     ) = lists  # fmt: skip
-    ctx.spelling = loops.spells
+    ctx.spelling, ctx.grows = loops.spells, loops.grows
     ctx.looping, ctx.not_looping = loops.functions, loops.refused
     ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)

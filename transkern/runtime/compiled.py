@@ -595,7 +595,8 @@ class Compiled:
 
         with own_errors(self.function):
             function = live_function(self.function)
-            return with_others(lambda left_out: specialise(function, key_types, target == "cpu", left_out), error)
+            on_cpu, grows = target == "cpu", target != "pallas"
+            return with_others(lambda left_out: specialise(function, key_types, on_cpu, left_out, grows), error)
 
     # --- code before the first call
 

@@ -96,13 +96,13 @@ def _specialised(function: Function, types: str | None, target: str = "cpu") -> 
 
 def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu") -> Any:
     """The program of a function for such arguments. Raises CompileError, with all that is in the way."""
-    on_cpu = target == "cpu"
+    on_cpu, grows = target == "cpu", target != "pallas"
     try:
-        return specialise(function, types, on_cpu)
+        return specialise(function, types, on_cpu, grows=grows)
     except NeedsConstant as need:
         raise need.problem from None
     except CompileError as error:
-        raise with_others(lambda left_out: specialise(function, types, on_cpu, left_out), error) from None
+        raise with_others(lambda left_out: specialise(function, types, on_cpu, left_out, grows), error) from None
 
 
 def emit_files(

@@ -322,7 +322,7 @@ class Calls(Conditions):
         chain = [f.node for f in (*ctx.called, function)]
         for position, node in reversed(list(enumerate(chain))):
             if node in chain[:position] and isinstance(node, ast.FunctionDef) and node not in ctx.looping:
-                if not ctx.not_looping:
+                if ctx.grows and not ctx.not_looping:
                     raise MustLoop(node, problem)
                 return
 

@@ -223,8 +223,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return characters.item(ctx, text, items[0])
         case Static(str() | bytes() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
-            taken = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
-            return Static(asked(ctx, operator.getitem, text, taken))
+            within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            return Static(asked(ctx, operator.getitem, text, within))
         case Text():
             from transkern.frontend.python import spelling
 

@@ -85,7 +85,9 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: st
     from transkern.frontend.specialise import specialise
 
     with limits.compilation_of(function), observing():
-        return explained(specialise(live_function(function), arg_types, target == "cpu"), target)
+        return explained(
+            specialise(live_function(function), arg_types, target == "cpu", grows=target != "pallas"), target
+        )
 
 
 def explained(made: Any, target: str = "cpu") -> str:

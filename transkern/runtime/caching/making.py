@@ -27,7 +27,8 @@ def program_for(
     from transkern.frontend.sources.source import live_function
     from transkern.frontend.specialise import specialise
 
-    made = pipeline.with_options(specialise(live_function(function), arg_types, target == "cpu"), options)
+    found = specialise(live_function(function), arg_types, target == "cpu", grows=target != "pallas")
+    made = pipeline.with_options(found, options)
     return pipeline.run(made if target == "cpu" else _aligned(made), pipeline.passes_for(target))
 
 
