@@ -122,6 +122,7 @@ class Context:
         self.lines, self.file = lines, file
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
+        self.called_there: tuple[ast.AST, ...] = ()  # the functions that were being translated there
         self.told: list[Any] = []  # what is known of the arguments of each
         self.texts_read: set[ast.AST] = set()  # functions
         self.too_deep: tuple[Span, bool] | None = None  # where Python's own stack has ended; whether by calls
@@ -282,6 +283,13 @@ class Context:
             self.trusted = before
 
     # --- names
+
+    def recursion(self, chain: Sequence[ast.AST]) -> ast.FunctionDef | None:
+        """The innermost function that is called again and again, where it may become a loop over a stack."""
+        for position, node in reversed(list(enumerate(chain))):
+            if node in chain[:position] and isinstance(node, ast.FunctionDef) and node not in self.looping:
+                return node if self.grows and not self.not_looping else None
+        return None
 
     def fresh(self, base: str) -> str:
         """A name not yet taken, starting with `base`."""

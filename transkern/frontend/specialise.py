@@ -183,7 +183,10 @@ def _too_deep(ctx: Context) -> Exception:
     if not by_calls:
         problem = "expressions and blocks are nested too deeply here"
         return ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, limits.SHALLOWER)
-    error = ctx.error(refusals.TOO_LARGE_TO_COMPILE, "a function calls itself too deeply", "write a loop")
+    problem = f"a function calls itself too deeply{ctx.not_looping}"
+    error = ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, "write a loop")
+    if (node := ctx.recursion(ctx.called_there)) is not None:
+        return MustLoop(node, error)
     return next((NeedsConstant(size, error) for size in sorted(ctx.dims)), error)  # it may depend on a size
 
 

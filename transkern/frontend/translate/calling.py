@@ -318,13 +318,9 @@ class Calls(Conditions):
 
     def _loop_instead(self, function: Function, problem: CompileError) -> None:
         """Begins anew with a function as a loop over a stack: the innermost one that is called again and again."""
-        ctx = self.ctx
-        chain = [f.node for f in (*ctx.called, function)]
-        for position, node in reversed(list(enumerate(chain))):
-            if node in chain[:position] and isinstance(node, ast.FunctionDef) and node not in ctx.looping:
-                if ctx.grows and not ctx.not_looping:
-                    raise MustLoop(node, problem)
-                return
+        node = self.ctx.recursion([f.node for f in (*self.ctx.called, function)])
+        if node is not None:
+            raise MustLoop(node, problem)
 
     def _share(self, given: dict[str, Value], settled: dict[str, Value]) -> None:
         """What a function is given and has put into memory, as it stores into it, is what the caller's names stand for

@@ -109,7 +109,9 @@ class Expressions(Calls):
             problem = f"{error}, of what is known while the function is translated"
             ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, _COMPUTED, node)
         except RecursionError:
-            ctx.too_deep = ctx.too_deep or (span_of(node, self.scope.file), len(ctx.called) > _CALLS)
+            if ctx.too_deep is None:
+                ctx.too_deep = span_of(node, self.scope.file), len(ctx.called) > _CALLS
+                ctx.called_there = tuple(f.node for f in ctx.called)
             raise
         finally:
             ctx.span = span
