@@ -690,22 +690,19 @@ def mean_into_instead(x, out):
 # --- elements of lists that are replaced
 
 
-def sieve(n):
-    """sieve(int)"""
-    prime = [True] * (n + 1)
-    for p in range(2, n + 1):
-        if prime[p]:
-            prime[p * p :: p] = [False] * len(range(p * p, n + 1, p))
-    return prime
+def every_other_pair(n):
+    """every_other_pair(int)"""
+    pairs = [(k, k * k) for k in range(n)]
+    pairs[::2] = [(0, 0) for _ in range((n + 1) // 2)]
+    return pairs
 
 
-def sieve_instead(n):
-    """sieve_instead(int)"""
-    prime = np.array([True] * (n + 1))
-    for p in range(2, n + 1):
-        if prime[p]:
-            prime[p * p :: p] = False
-    return prime
+def every_other_pair_instead(n):
+    """every_other_pair_instead(int)"""
+    pairs = [(k, k * k) for k in range(n)]
+    for k in range(0, n, 2):
+        pairs[k] = (0, 0)
+    return pairs
 
 
 def other_elements(n):
