@@ -351,3 +351,16 @@ def dictarg(d, n):
 
 @case(20)
 def memo(n): return dictarg({0: 0, 1: 1}, n)
+
+
+@case(np.arange(9.0))
+def halved_by_a_function_without_arguments(x):
+    y = x.copy()
+
+    def go():
+        if y.max() < 1:
+            return 0
+        y[:] = y * 0.5
+        return 1 + go()
+
+    return go(), y

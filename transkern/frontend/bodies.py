@@ -118,7 +118,7 @@ class Body:
             match called:
                 case ast.Name(name) if name not in own:
                     value = self.env.get(name) or self.scope.lookup(name)
-                case ast.Attribute(ast.Name(name), method) if name == parameter_names(node)[0] and name in self.env:
+                case ast.Attribute(ast.Name(name), method) if [name] == parameter_names(node)[:1] and name in self.env:
                     value = attributes.of_class(self.ctx, self.env[name], method)
                     value = value.function if isinstance(value, Bound) else None
                 case _:
