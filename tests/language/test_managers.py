@@ -4,6 +4,7 @@
 # ruff: noqa: ANN001, ANN201, ANN202, ANN204, PLW0602, PLW0603, RET503
 from __future__ import annotations
 
+import contextlib
 import warnings
 from typing import Any
 
@@ -167,3 +168,51 @@ def raises_warnings(x):
 def test_managers_with_effects_are_refused(function: Any) -> None:
     with pytest.raises(CompileError, match=r"`__exit__` does more|global name at run time|filter of warnings (that|with)"):
         transkern.compile(function)(np.ones(3))
+
+
+class Quiet:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, kind, value, trace):
+        return kind is not None and issubclass(kind, IndexError)
+
+
+class Told:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *told):
+        return bool(told[0])
+
+
+def suppressed(x, k):
+    y = np.zeros(1)
+    with contextlib.suppress(IndexError):
+        y = x[k]
+    return y
+
+
+def in_quiet(x, k):
+    y = 0.0
+    with Quiet():
+        y = x[k]
+    return y
+
+
+def in_told(x, k):
+    y = 0.0
+    with Told():
+        y = x[k]
+    return y
+
+
+@pytest.mark.parametrize("function", [suppressed, in_quiet, in_told])
+def test_what_was_raised_may_be_asked_for(function: Any) -> None:
+    """Compiled code runs `__exit__` where nothing was raised: one that looks at that is not for it."""
+    with pytest.raises(CompileError, match=r"`__exit__` looks at what was raised"):
+        transkern.compile(function)(np.ones(3), 1)
+    with warnings.catch_warnings(action="ignore"):
+        in_parts = transkern.compile(function, fallback="numpy")
+        for k in (1, 9):
+            np.testing.assert_array_equal(in_parts(np.arange(3.0), k), function(np.arange(3.0), k))

@@ -41,7 +41,8 @@ def names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     }  # fmt: skip
     longer = {x.target.id for x in own if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)}
     longer |= {x.targets[0].id for x in own if isinstance(x, ast.Assign) and _is_longer(x)}  # type: ignore[attr-defined]
-    stored = {x.id for x in own if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and not _is_bound(x, own)}
+    bound = {id(target) for x in own for target in _bound(x)}
+    stored = {x.id for x in own if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and id(x) not in bound}
     return (begun & longer) - captured_names_in(node) - set(parameter_names(node)) - stored
 
 
@@ -58,13 +59,13 @@ def _is_longer(x: ast.Assign) -> bool:
             return False
 
 
-def _is_bound(name: ast.Name, own: list[ast.AST]) -> bool:
-    """Whether a name is the only target of an assignment."""
-    return any(
-        (isinstance(x, ast.Assign) and x.targets == [name])
-        or (isinstance(x, ast.AugAssign) and x.target is name and isinstance(x.op, ast.Add))
-        for x in own
-    )
+def _bound(x: ast.AST) -> list[ast.expr]:
+    """The only target of an assignment."""
+    match x:
+        case ast.Assign([target]) | ast.AugAssign(target, ast.Add()):
+            return [target]
+        case _:
+            return []
 
 
 def as_lists(node: ast.FunctionDef) -> ast.FunctionDef:

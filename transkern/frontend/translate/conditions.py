@@ -253,7 +253,8 @@ class Conditions(Comparisons):
             return one
         one, two = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(one, two)
-        if kind is not None and not out1 and not out2:
+        # of three types the paths say which it is
+        if kind is not None and not out1 and not out2 and len({*doubts.kinds_of(one), *doubts.kinds_of(two)}) < 3:
             chosen = b.where(condition, *(b.cast(scalar_expr(ctx, v), kind[0]) for v in (one, two)))
             if isinstance(one, Array) and isinstance(two, Array):
                 return Array((), chosen)

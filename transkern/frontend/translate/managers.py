@@ -19,7 +19,7 @@ from transkern.frontend.sources.source import LiveScope
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.indexing import constant_object
-from transkern.frontend.values.values import Bound, Known, Scope, Static, Value
+from transkern.frontend.values.values import Bound, Function, Known, Scope, Static, Value
 
 if TYPE_CHECKING:
     from transkern.frontend.translate.translate import Translator
@@ -59,8 +59,19 @@ def with_(t: Translator, items: Sequence[ast.withitem], body: Sequence[ast.stmt]
             bound = " that is bound by `as`" if given.optional_vars is not None else ""
             problem = f"`with` of {describe(ctx.deref(manager))}{bound}"
             ctx.fail(refusals.STATEMENT, problem, f"write what it does before and after the block; {known}", call)
+        if _asks_what_was_raised(leave.function):
+            problem = f"`with` of {describe(ctx.deref(manager))}, whose `__exit__` looks at what was raised"
+            ctx.fail(refusals.STATEMENT, problem, "catch it by name: try: … except ValueError: …", call)
         with _entered(t, enter, leave, call):
             with_(t, others, body)
+
+
+def _asks_what_was_raised(leave: Function) -> bool:
+    """Whether an `__exit__` reads what it is told of an exception: compiled code runs it where there is none."""
+    args = leave.node.args
+    told = [*args.posonlyargs, *args.args][1:] + [a for a in (args.vararg, args.kwarg) if a is not None]
+    names = {a.arg for a in told}
+    return any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(leave.node))
 
 
 def _state(t: Translator, call: ast.Call, path: str) -> None:
