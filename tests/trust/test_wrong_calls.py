@@ -206,17 +206,6 @@ def logs(x: Any) -> Any:
     return x
 
 
-def counts(x: Any) -> Any:
-    count = 0
-
-    def one_more() -> None:
-        nonlocal count
-        count += 1
-
-    one_more()
-    return x + count
-
-
 def looks(x: Any) -> Any:
     try:
         return x[7]
@@ -250,7 +239,6 @@ def cleans(x: Any) -> Any:
     ("function", "line", "told"),
     [
         (logs, 'LOG.info("first %s", x[0])', "cannot compile a call of `logging.Logger.info`"),
-        (counts, "nonlocal count", "`nonlocal count`: assigning a name of the function around"),
         (looks, "return error.args", "`error.args`: of a caught exception"),
         (defines, "class Inner:", "`class` statements are not compiled"),
         (again, "raise", "`raise` without an exception, beside other statements"),
