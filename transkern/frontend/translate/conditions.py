@@ -253,8 +253,11 @@ class Conditions(Comparisons):
             return one
         one, two = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(one, two)
-        # of three types the paths say which it is
-        if kind is not None and not out1 and not out2 and len({*doubts.kinds_of(one), *doubts.kinds_of(two)}) < 3:
+        if kind is not None and not out1 and not out2:
+            if len({*doubts.kinds_of(one), *doubts.kinds_of(two)}) > 2:
+                of_three = self._joined(condition, one, two)
+                if of_three is not None:
+                    return of_three
             chosen = b.where(condition, *(b.cast(scalar_expr(ctx, v), kind[0]) for v in (one, two)))
             if isinstance(one, Array) and isinstance(two, Array):
                 return Array((), chosen)
@@ -275,6 +278,19 @@ class Conditions(Comparisons):
             if isinstance(joined, Unbound) and children(sides[0]) and describe(sides[0]) == describe(sides[1]):
                 problem = f"{what}: {joined.why.replace('`chosen` is', 'something in it is')}"
             ctx.must_be_known(Scalar(condition), problem, help, refusals.TYPE_DIFFERS)
+        return joined
+
+    def _joined(self, condition: Expr, one: Value, two: Value) -> Value | None:
+        """One of two numbers that have three types between them, by paths, which say which it is; None where they
+        cannot."""
+        out1: list[n.Stmt] = []
+        out2: list[n.Stmt] = []
+        self.decides = condition
+        self.joining = (self.env, self.env, self.ctx.live_here)
+        joined = self.join(CHOSEN, one, two, out1, out2)
+        if isinstance(joined, (Unbound, Maybe)):
+            return None
+        self.ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         return joined
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
