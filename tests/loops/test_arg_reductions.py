@@ -158,6 +158,27 @@ def test_pairs(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
         alike(nearest_pair, p, target=target)
 
 
+def two_spreads(x: Any, w: Any) -> Any:
+    low, high, p, q = np.inf, -np.inf, -1, -1
+    for i in range(x.shape[0]):
+        a = x[i] * w
+        c = x[i] - w
+        d = ((a - a.mean()) ** 2).sum()
+        e = ((c - c.mean()) ** 2).sum()
+        if d < low:
+            low, p = d, i
+        if e > high:
+            high, q = e, i
+    return low, high, p, q
+
+
+def test_what_one_search_needs_is_made_with_what_another_one_needs() -> None:
+    """One loop sums up for both: the iterations that are found run with all that it sets."""
+    rng = np.random.default_rng(5)
+    for rows in (1, 80):  # of 64 small integers, whose means and squares are exact
+        alike(two_spreads, rng.integers(0, 9, (rows, 64)) * 1.0, rng.integers(0, 9, 64) * 1.0)
+
+
 COMPARED = ("{v} < {b}", "{b} > {v}", "{v} <= {b}", "{b} >= {v}", "{v} > {b}", "{b} < {v}", "{v} >= {b}", "{b} <= {v}")
 KINDS = {"float64": np.inf, "float32": np.inf, "int64": 2**62, "uint8": 255, "int8": 127}
 

@@ -42,6 +42,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
     exprs,
+    names_in,
     own_exprs,
     scalars_set,
     variables_read,
@@ -160,9 +161,12 @@ class _Reducing(Walk):
             return None
         sides = [e for e in compared[0].args if variables_read(e) & of_place]
         checks = [s for s in loop.body if isinstance(s, n.Guard) and variables_read(s.condition) & of_place]
-        if len(sides) != 1 or not self.comes_to(loop, [at, *checks], of_place, sides[0], compared[0]):
+        if len(sides) != 1:
             return None
         (place,) = sides
+        value = next(e for e in compared[0].args if e is not place)
+        if not self.comes_to(loop, at.value, checks, of_place, place, value):
+            return None
         needed = _behind(place, lets)
         first = [s for s in loop.body if s in checks or (isinstance(s, n.Let) and s.name in needed)]
         changing = (scalars_set(loop) | {loop.axis}) - set(lets) - {at.name}
@@ -179,7 +183,6 @@ class _Reducing(Walk):
         before: list[n.Stmt] = [
             n.Assign(most.name, Const(0, place.dtype), span=loop.span), n.If(runs, start, span=loop.span),
         ]  # fmt: skip
-        value = next(e for e in compared[0].args if e is not place)
         condition = b.map_expr(choice.condition, lambda e: most if e == place else None)
         held = replace(choice, condition=condition, then=(*choice.then, n.Assign(most.name, value, span=choice.span)))
         gone = [*checks, *(lets[name] for name in of_place & set(lets))]
@@ -187,24 +190,21 @@ class _Reducing(Walk):
         return before, replace(loop, body=body)
 
     def comes_to(
-        self, loop: n.Loop, block: Sequence[n.Stmt], of_place: set[str], place: Expr, compared: Apply
+        self, loop: n.Loop, at: Expr, checks: Sequence[n.Guard], of_place: set[str], place: Expr, value: Expr
     ) -> bool:
-        """Whether what is read at the place is, once the place is set, what it is compared with now, and in bounds."""
-        at, *checks = block
-        assert isinstance(at, n.Assign)
-        value = next(e for e in compared.args if e is not place)
+        """Whether what is read at the `place` is `value` once `at` is the place, which is in bounds then."""
 
         def set_now(e: Expr) -> Expr | None:
-            return at.value if isinstance(e, Var) and e.name in of_place else None
+            return at if isinstance(e, Var) and e.name in of_place else None
 
         with self.scope():
             self.forget(loop.body)
             self.levels.append(_level(loop))
-            known = self.holds(b.compare("greater_equal", at.value, b.ZERO)) and all(
-                self.holds(b.map_expr(s.condition, set_now)) for s in checks if isinstance(s, n.Guard)
+            known = self.holds(b.compare("greater_equal", at, b.ZERO)) and all(
+                self.holds(b.map_expr(s.condition, set_now)) for s in checks
             )
             self.levels.pop()
-        return known and at.value.dtype == "index" and b.map_expr(place, set_now) == value
+        return known and at.dtype == "index" and b.map_expr(place, set_now) == value
 
     def read_outside(self, loop: n.Loop) -> frozenset[str]:
         """The scalars that are read outside the loop."""
@@ -418,10 +418,10 @@ def _sliced(loop: n.Loop, found: Sequence[_Extreme]) -> n.Loop | None:
         stored = _stored_before(loop, node)
         if any(e.buffer in written and e not in stored for e in exprs((node,)) if isinstance(e, Load)):
             return None
-    needed = _used(nodes) - written
+    needed = _named(nodes) - written
     while True:
         kept = _kept(loop.body, nodes, needed)
-        more = needed | (_used(kept) | variables_read(loop.start) | variables_read(loop.stop)) - written
+        more = needed | (_named(kept) | variables_read(loop.start) | variables_read(loop.stop)) - written
         if more == needed:
             break
         needed = more
@@ -430,9 +430,8 @@ def _sliced(loop: n.Loop, found: Sequence[_Extreme]) -> n.Loop | None:
     return None if buffers_written(part) & written or any(e.buffer in written for e in others) else part
 
 
-def _used(block: Sequence[n.Stmt]) -> set[str]:
-    found = (e for s in block for y in walk((s,)) for e in own_exprs(y))
-    return {name for e in found for name in variables_read(e) | buffers_read(e)}
+def _named(block: Iterable[n.Stmt]) -> set[str]:
+    return {name for s in block for name in names_in(s)}
 
 
 def _kept(block: Iterable[n.Stmt], nodes: Sequence[n.Stmt], needed: set[str]) -> tuple[n.Stmt, ...]:
