@@ -264,9 +264,7 @@ class Conditions(Comparisons):
             doubt = doubts.of_both(one, two, condition, doubts.chosen(condition, one, two))
             return doubts.shown(Scalar(chosen, kind[1], doubt=doubt))
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
-        self.decides = condition
-        self.joining = (self.env, self.env, self.ctx.live_here)
-        joined = self.join(CHOSEN, one, two, out1, out2)
+        joined = self._paths_joined(condition, one, two, out1, out2)
         ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         if isinstance(joined, (Unbound, Maybe)):
             if node is not None:
@@ -285,13 +283,19 @@ class Conditions(Comparisons):
         cannot."""
         out1: list[n.Stmt] = []
         out2: list[n.Stmt] = []
-        self.decides = condition
-        self.joining = (self.env, self.env, self.ctx.live_here)
-        joined = self.join(CHOSEN, one, two, out1, out2)
+        joined = self._paths_joined(condition, one, two, out1, out2)
         if isinstance(joined, (Unbound, Maybe)):
             return None
         self.ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         return joined
+
+    def _paths_joined(
+        self, condition: Expr, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]
+    ) -> Value:
+        """What stands for `one` at the end of `out1`, and for `two` at the end of `out2`."""
+        self.decides = condition
+        self.joining = (self.env, self.env, self.ctx.live_here)
+        return self.join(CHOSEN, one, two, out1, out2)
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
         """Containers as objects, at the end of `out`."""
