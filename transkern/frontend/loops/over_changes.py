@@ -8,7 +8,7 @@ import copy
 from collections.abc import Mapping, Sequence
 
 from transkern.errors import NOT_COMPILED
-from transkern.frontend.syntax.desugar import has_jumps
+from transkern.frontend.syntax.desugar import has_jumps, load
 from transkern.frontend.values.values import Hashed, Known, Static, Value
 
 WATCHED = "_transkern_watched"
@@ -28,17 +28,17 @@ def over_list(
     """
     held, position, length, begin, top = _names(number, "gone over", "position", "length of", "first", "top")
     given: dict[str, Value] = {held: source, position: Static(0), length: Known("builtins.len")}
-    now = ast.Call(_load(length), [_load(held)], [])
-    item: ast.expr = ast.Subscript(_load(held), _load(position), ast.Load())
+    now = ast.Call(load(length), [load(held)], [])
+    item: ast.expr = ast.Subscript(load(held), load(position), ast.Load())
     if first is not None:
         given[begin] = first
-        count = ast.BinOp(_load(top), ast.Sub(), _load(position)) if backwards else _load(position)
-        item = ast.Tuple([ast.BinOp(count, ast.Add(), _load(begin)), item], ast.Load())
+        count = ast.BinOp(load(top), ast.Sub(), load(position)) if backwards else load(position)
+        item = ast.Tuple([ast.BinOp(count, ast.Add(), load(begin)), item], ast.Load())
     step = ast.AugAssign(ast.Name(position, ast.Store()), ast.Sub() if backwards else ast.Add(), ast.Constant(1))
-    test = ast.Compare(_load(position), [ast.Lt()], [now])
+    test = ast.Compare(load(position), [ast.Lt()], [now])
     before: list[ast.stmt] = []
     if backwards:
-        test = ast.Compare(ast.Constant(-1), [ast.Lt(), ast.Lt()], [_load(position), now])
+        test = ast.Compare(ast.Constant(-1), [ast.Lt(), ast.Lt()], [load(position), now])
         stores: list[ast.expr] = [ast.Name(top, ast.Store()), ast.Name(position, ast.Store())]
         before = [ast.Assign(stores, ast.BinOp(now, ast.Sub(), ast.Constant(1)))]
     return [*before, ast.While(test, [ast.Assign([target], item), step, *body], [])], given
@@ -56,16 +56,16 @@ def over_keys(
         all_put: keyed.keys,
     }  # fmt: skip
     kind = "Set" if keyed.kind == "set" else "dictionary"
-    now, put_now = (ast.Call(_load(length), [_load(name)], []) for name in (held, all_put))
+    now, put_now = (ast.Call(load(length), [load(name)], []) for name in (held, all_put))
 
     def unless(begun: str, now: ast.expr, text: str, orelse: list[ast.stmt]) -> ast.stmt:
-        raised = ast.Raise(ast.Call(_load(error), [ast.Constant(text)], []))
-        return ast.If(ast.Compare(_load(begun), [ast.NotEq()], [now]), [raised], orelse)
+        raised = ast.Raise(ast.Call(load(error), [ast.Constant(text)], []))
+        return ast.If(ast.Compare(load(begun), [ast.NotEq()], [now]), [raised], orelse)
 
     others = unless(put, put_now, f"a {keyed.kind} that gets other keys in a loop over it: {NOT_COMPILED}", [])
     check = unless(size, now, f"{kind} changed size during iteration", [others])
     again = copy.copy(node)
-    again.target, again.iter, again.body = target, _load(over), [check, *body]
+    again.target, again.iter, again.body = target, load(over), [check, *body]
     setattr(again, WATCHED, True)
     last: list[ast.stmt] = [] if has_jumps(body, ast.Break) else [copy.deepcopy(check)]
     begin: list[ast.stmt] = [ast.Assign([ast.Name(b, ast.Store())], e) for b, e in ((size, now), (put, put_now))]
@@ -75,7 +75,3 @@ def over_keys(
 def _names(number: int, *what: str) -> list[str]:
     """Names that are no text of the user's."""
     return [f"{name} {number}" for name in what]
-
-
-def _load(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())

@@ -15,8 +15,7 @@ import ast
 import copy
 from weakref import WeakKeyDictionary
 
-from transkern.frontend.syntax.desugar import placed
-from transkern.frontend.syntax.hoisting import load
+from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.values import Known, Value

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from transkern.frontend.syntax.desugar import placed, without_returns
-from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, assign, is_names, load
+from transkern.frontend.syntax.desugar import assign, load, placed, without_returns
+from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, is_names
 from transkern.parsing import own_nodes
 
 LENGTH, SEQUENCE = "length of", "sequence of"

@@ -19,8 +19,8 @@ from transkern.frontend.recursion.blocks import (
     following,
     stored_in,
 )
-from transkern.frontend.syntax.desugar import WHOLE, placed
-from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, assign, load
+from transkern.frontend.syntax.desugar import WHOLE, assign, load, placed
+from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
 

@@ -92,7 +92,11 @@ def has_jumps(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
     return _own(body, kinds or (ast.Break, ast.Continue))
 
 
-def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+def load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
     return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
@@ -137,7 +141,7 @@ class _Loops(ast.NodeTransformer):
             flag = f"unbroken {self.count}"
             if _own(node.body, (ast.Break,)):
                 node.body = _marked_breaks(node.body, flag)
-                before.append(_assign(flag, ast.Constant(True), node))
+                before.append(assign(flag, ast.Constant(True), node))
                 after.append(placed(ast.If(ast.Name(flag, ast.Load()), orelse, []), node))
             else:
                 after += orelse
@@ -146,7 +150,7 @@ class _Loops(ast.NodeTransformer):
             has = ast.Name(RETURNS, ast.Load())
             leave: ast.stmt = ast.Break() if self.depth else ast.Return(ast.Name(RETURNED, ast.Load()))
             if not self.depth:
-                before.append(_assign(RETURNS, ast.Constant(False), node))
+                before.append(assign(RETURNS, ast.Constant(False), node))
             # what is behind a loop that only `return` leaves is never reached
             after = [placed(leave, node)] if endless else [placed(ast.If(has, [leave], []), node), *after]
         return [*before, node, *after]
@@ -188,14 +192,14 @@ class _Loops(ast.NodeTransformer):
         for k in range(len(node.handlers), 0, -1):
             test = ast.Compare(ast.Name(caught, ast.Load()), [ast.Eq()], [ast.Constant(k)])
             handlers = [placed(ast.If(test, node.handlers[k - 1].body, handlers), node)]
-        before = [_assign(caught, ast.Constant(0), node)]
+        before = [assign(caught, ast.Constant(0), node)]
         after = [placed(ast.If(ast.Name(name, ast.Load()), [ast.Break()], []), node) for name in around]
         for number, jump in ((1, ast.Break), (2, ast.Continue)):
             if _own(node.body, (jump,)):
                 test = ast.Compare(ast.Name(left, ast.Load()), [ast.Eq()], [ast.Constant(number)])
                 after.append(placed(ast.If(test, [jump()], []), node))
         if _own(node.body, (ast.Break, ast.Continue)):
-            before.append(_assign(left, ast.Constant(0), node))
+            before.append(assign(left, ast.Constant(0), node))
         placed(once, node)
         setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told, lets_pass))
         made: list[ast.stmt] = [*before, once, *after, *handlers]
@@ -225,19 +229,19 @@ class _Loops(ast.NodeTransformer):
             body = [x for s in case.body for x in _listed(self.visit(s))]
             bound: list[ast.stmt] = []  # a name is, also where the condition behind it does not hold
             if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                bound = [_assign(case.pattern.name, ast.Name(subject, ast.Load()), node)]
+                bound = [assign(case.pattern.name, ast.Name(subject, ast.Load()), node)]
             test = _matches(case.pattern, subject)
             if case.guard is not None:
                 test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
             chain = [*bound, *(body if test is None else [placed(ast.If(test, body, chain), node)])]
-        return [_assign(subject, node.subject, node), *chain]
+        return [assign(subject, node.subject, node), *chain]
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         if not (self.inlined and self.depth):
             return node
         value = node.value or ast.Constant(None)
-        flag = _assign(RETURNS, ast.Constant(True), node)
-        return [_assign(RETURNED, value, node), flag, placed(ast.Break(), node)]
+        flag = assign(RETURNS, ast.Constant(True), node)
+        return [assign(RETURNED, value, node), flag, placed(ast.Break(), node)]
 
 
 ONCE = "one trip"
@@ -298,7 +302,7 @@ def _ending(body: Sequence[ast.stmt], last: Sequence[ast.stmt], name: str, insid
     result: list[ast.stmt] = []
     for s in body:
         if isinstance(s, ast.Return):
-            held = _assign(name, s.value or ast.Constant(None), s)
+            held = assign(name, s.value or ast.Constant(None), s)
             left = placed(ast.Return(ast.Name(name, ast.Load())), s)
             result += [held, *copy.deepcopy(list(last)), left]
             continue
@@ -324,7 +328,7 @@ def _leaving(body: Sequence[ast.stmt], left: str) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     for s in body:
         if isinstance(s, (ast.Break, ast.Continue)):
-            result.append(_assign(left, ast.Constant(1 if isinstance(s, ast.Break) else 2), s))
+            result.append(assign(left, ast.Constant(1 if isinstance(s, ast.Break) else 2), s))
             result.append(ast.copy_location(ast.Break(), s))
             continue
         if isinstance(s, (ast.If, ast.With, ast.Try)):
@@ -342,7 +346,7 @@ def _leaving(body: Sequence[ast.stmt], left: str) -> list[ast.stmt]:
 
 def _never(name: str, at: ast.stmt) -> ast.stmt:
     """Makes `name` one that the loop around binds, whatever binds it."""
-    return placed(ast.If(ast.Constant(False), [_assign(name, ast.Constant(0), at)], []), at)
+    return placed(ast.If(ast.Constant(False), [assign(name, ast.Constant(0), at)], []), at)
 
 
 def _catching(body: Sequence[ast.stmt], caught: str) -> list[ast.stmt]:
@@ -398,7 +402,7 @@ def _marked_breaks(body: Sequence[ast.stmt], flag: str) -> list[ast.stmt]:
     result: list[ast.stmt] = []
     for s in body:
         if isinstance(s, ast.Break):
-            result.append(_assign(flag, ast.Constant(False), s))
+            result.append(assign(flag, ast.Constant(False), s))
         elif isinstance(s, (ast.If, ast.With)):
             s.body = _marked_breaks(s.body, flag)
             if isinstance(s, ast.If):
@@ -416,7 +420,7 @@ def without_jumps(body: Sequence[ast.stmt], broken: str, skipped: str) -> list[a
     result: list[ast.stmt] = []
     for position, s in enumerate(body):
         if isinstance(s, (ast.Break, ast.Continue)):
-            result.append(_assign(broken if isinstance(s, ast.Break) else skipped, ast.Constant(True), s))
+            result.append(assign(broken if isinstance(s, ast.Break) else skipped, ast.Constant(True), s))
             return result
         if not isinstance(s, (ast.If, ast.With)) or not has_jumps([s]):
             result.append(s)

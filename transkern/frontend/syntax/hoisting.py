@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from transkern.frontend.loops.folds import empty_text
 from transkern.frontend.python import compensated
-from transkern.frontend.syntax.desugar import CATCHES, placed
+from transkern.frontend.syntax.desugar import CATCHES, assign, load, placed
 
 IsSelf: TypeAlias = Callable[[ast.AST], bool]
 """Whether a node is such a call."""
@@ -45,14 +45,6 @@ def hoisted(
     """`body` where calls that `is_self` tells stand only as ``name = call``, or as ``call`` alone. `python` tells
     whether a name means Python's own function; `changing` are names that such a call may bind to something else."""
     return _Hoisting(is_self, python, changing).block(body)
-
-
-def load(name: str) -> ast.expr:
-    return ast.Name(name, ast.Load())
-
-
-def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-    return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
 class _Hoisting:

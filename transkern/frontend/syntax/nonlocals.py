@@ -17,8 +17,8 @@ import copy
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from transkern.frontend.syntax.desugar import placed
-from transkern.frontend.syntax.hoisting import NotRewritten, hoisted, load
+from transkern.frontend.syntax.desugar import load, placed
+from transkern.frontend.syntax.hoisting import NotRewritten, hoisted
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import local_names, parameter_names
 from transkern.parsing import own_nodes
