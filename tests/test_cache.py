@@ -331,6 +331,7 @@ def module(folder: Path, text: str, name: str) -> types.ModuleType:
     path = folder / f"{name}.py"
     path.write_text("import numpy as np\nimport transkern\n" + textwrap.dedent(text))
     linecache.checkcache(str(path))
+    Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)  # it knows a text by second and length
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     made = importlib.util.module_from_spec(spec)
