@@ -11,9 +11,12 @@ from tests.fuzz.oracle import call, difference
 from tests.fuzz.stages import function_of, interpreted
 
 
-def alike(function: Callable[..., Any], *arguments: Any, target: str = "cpu") -> None:
-    """The same result, exception and arguments afterwards as without compilation."""
-    found = call(transkern.compile(function, target=target), list(copy.deepcopy(arguments)), transkern.TranskernError)
+def alike(
+    function: Callable[..., Any], *arguments: Any, target: str = "cpu", compiled: Callable[..., Any] | None = None
+) -> None:  # fmt: skip
+    """The same result, exception and arguments afterwards as without compilation (of what is `compiled` already)."""
+    compiled = compiled or transkern.compile(function, target=target)
+    found = call(compiled, list(copy.deepcopy(arguments)), transkern.TranskernError)
     wanted = call(function, list(copy.deepcopy(arguments)))
     assert not difference(found, wanted)
 

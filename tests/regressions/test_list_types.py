@@ -98,3 +98,37 @@ def test_python_extremes_of_sums_of_lists_that_may_be_empty() -> None:
     with pytest.raises(RuntimeError) as caught:
         transkern.compile(as_numpy_or_refused, target="cpu")(0, 2)
     assert str(caught.value) == EMPTY
+
+
+def states_to_visit(start):
+    queue, total = [start.copy()], 0
+    while queue:
+        state = queue.pop(0)
+        total += int(state.sum())
+        if state[0] > 0:
+            below = state.copy()
+            below[0] -= 1
+            queue.append(below)
+        if state[1] > 2:
+            queue.append(state - np.array([0, 2]))
+    return total
+
+
+def tuples_with_arrays(start):
+    stack, total, steps = [(start, 0)], 0, 0
+    while stack and steps < 100:
+        steps += 1
+        state, depth = stack.pop()
+        total += depth
+        if state[0] > 0:
+            stack.append((state - 1, depth + 1))
+            stack.append((state - 2, depth + 1))
+    return total, steps, len(stack)
+
+
+@pytest.mark.parametrize("function", [states_to_visit, tuples_with_arrays])
+@pytest.mark.parametrize("target", ["cpu", "pallas"])
+def test_of_the_elements_of_listed_arrays_nothing_is_known(function: Callable[..., Any], target: str) -> None:
+    """A list that begins empty knows that its numbers are within nothing; arrays in it left that as it was, and no
+    condition on their elements could hold."""
+    alike(function, np.array([3, 6]), target=target)

@@ -506,9 +506,14 @@ class Context:
         buffer = contents.buffer if isinstance(contents, GrowingList) else ""
         if isinstance(contents, Array) and lies(contents):
             buffer = contents.base
+        if buffer:
+            self.must_stay(buffer)
+
+    def must_stay(self, buffer: str) -> None:
+        """Nobody may change what is in a buffer, before or behind this."""
         if buffer in self.stored_in:
             self._fail_shared(buffer)
-        self.appended |= {buffer} - {""}
+        self.appended.add(buffer)
 
     def note_handed(self, value: Object) -> None:
         """What is in a list becomes an element of another, as a copy: nobody may change it later."""

@@ -1,4 +1,4 @@
-"""Methods of lists that look for a value."""
+"""What lists do with their elements one by one."""
 
 from __future__ import annotations
 
@@ -36,6 +36,20 @@ def index_of_object(values: Any, wanted: Any) -> Any:
     if at < 0:
         raise ValueError("the object is not in list")
     return at
+
+
+def together(one: Any, two: Any) -> Any:
+    """``one + two`` of lists of lists: the same lists stand in it."""
+    found = []
+    put_behind(found, one)
+    put_behind(found, two)
+    return found
+
+
+def put_behind(items: Any, more: Any) -> None:
+    """``items.extend(more)`` of lists of lists."""
+    for item in more:
+        items.append(item)
 
 
 def with_part(values: Any, start: Any, stop: Any, others: Any) -> Any:

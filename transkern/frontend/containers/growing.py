@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend import compositions
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.containers import rows, twins
 from transkern.frontend.containers.list_types import (
@@ -80,7 +81,7 @@ def new(
     ctx.made_in[buffer] = ctx.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
     owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
-    owner.unbounded = unbounded
+    owner.unbounded, owner.blocks = unbounded, (*ctx.around, ctx.out)
     if queue:
         owner.head = ctx.variable(f"{name}_head", "index").name
         least = ctx.room((b.ONE,))  # what is appended may be arrays, for which there is less room
@@ -263,7 +264,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     """`value` as the element at `count`, where there is room made for it."""
     if owner.rows is not None:
         shown = value.rows if isinstance(value, Row) else None
-        if shown is not None and not owner.dtype:
+        if shown is not None and rows.may_share(owner, shown):
             owner.rows = shown  # the very lists: who changes one of them changes it for both
         number = rows.number_of(ctx, owner.rows, value)
         list_type(ctx, owner, "index", (), True)
@@ -485,6 +486,9 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
         return
     if isinstance(contents, GrowingList) and not is_typed(ctx, contents):
         return
+    if isinstance(contents, GrowingList) and rows.go_one_by_one(owner, contents):
+        compositions.compose(ctx, "lists", "put_behind", [owner, contents], {})
+        return
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), _put_behind(ctx, owner, contents))))
 
 
@@ -501,6 +505,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     if owner.columns:
         _fail_differ(ctx)
     contents = _of_one_class(ctx, owner, contents)
+    contents = rows.as_numbers(ctx, owner, contents)
     array, python = _numbers(ctx, contents)
     twins.note_more(ctx, owner, contents)
     is_python = python
@@ -549,12 +554,10 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         return
     if owner.columns:
         _fail_differ(ctx)
-    if isinstance(value, GrowingList) and value.rows is not owner.rows:
-        problem = "lists of lists put together, or into another list"
-        help = "append them one by one, or put the lists into one: cells[row * n + column]"
-        ctx.must_be_known(Static(None), problem, help, refusals.NESTED_LIST)
+    value = rows.as_numbers(ctx, owner, value)
     value = _of_one_class(ctx, owner, value)
-    array, python = _numbers(ctx, value)
+    array, is_python = _numbers(ctx, value)
+    python = is_python
     twins.note_more(ctx, owner, value)
     _takes_types_of(ctx, owner, value, (array.dtype, python))
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
@@ -563,7 +566,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
-    _tag_many(ctx, owner, value, array, python, index)
+    _tag_many(ctx, owner, value, array, is_python, index)
 
 
 def _tag_many(

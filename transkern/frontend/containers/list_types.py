@@ -241,7 +241,9 @@ def list_type(
     known = owner.buffer in ctx.buffers
     if any(_trips_at_most(ctx, owner, d) != d for d in dims if b.constant(d) is None):
         problem = "a list of arrays whose sizes are not known before the list is made"
-        if not owner.row and all(_trips_at_most(ctx, owner, d) == d for d in dims[1:] if b.constant(d) is None):
+        if owner.row in ("", "list") and all(
+            _trips_at_most(ctx, owner, d) == d for d in dims[1:] if b.constant(d) is None
+        ):  # fmt: skip
             rows.wanted(ctx, owner, problem)
         ctx.must_be_known(Static(None), problem, "append arrays of one known shape", refusals.RUN_TIME_LENGTH)
     if not known:
@@ -249,8 +251,9 @@ def list_type(
         if trips is not None:
             bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
         bound = _room(ctx, owner, None if trips is None else bound)
+        none = None if dims else b.ZERO  # of arrays nothing is known, of numbers so far that there are none
         ctx.buffers[owner.buffer] = n.Buffer(
-            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
+            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=none, high=none
         )
         ctx.bounds[owner.count] = bound
         ctx.lengths.buffers.add(owner.buffer)

@@ -145,6 +145,8 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         if isinstance(value, Seq) and _fits(ctx, owner, value):
             _store_columns(ctx, owner, at, value)
             return
+        if owner.row == "list" and (isinstance(value, GrowingList) or getattr(value, "kind", "") == "list"):
+            rows.wanted(ctx, owner, "a list of lists of different lengths")
         problem = f"a store of {describe(value)} into a list whose elements are of another type"
         ctx.fail(refusals.LIST_OF_TYPES, problem, "store what is like the other elements, or use an array")
     _store_number(ctx, owner, at, value)

@@ -6,6 +6,7 @@ holds numbers, so that lists may change places in it, and several names may stan
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
@@ -33,14 +34,20 @@ from transkern.ir.expr import Const, Expr, Load
 _LEAST = 4
 
 
-def made(ctx: Context, name: str, site: tuple[object, ...]) -> Rows:
+def made(ctx: Context, name: str, site: tuple[object, ...], arrays: bool = False) -> Rows:
     """No rows yet."""
     starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
     for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
         list_types.list_type(ctx, one, "index", (), True, b.ZERO)
         ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
     pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
-    return Rows(starts, sizes, rooms, pool)
+    return Rows(starts, sizes, rooms, pool, arrays)
+
+
+def stands_in(value: Row | GrowingList, owner: GrowingList) -> bool:
+    """Whether a value is a list in a list of such, or has one of its lists in it, too."""
+    found = value.row_of.rows if isinstance(value, GrowingList) and value.row_of is not None else value.rows
+    return found is not None and found is owner.rows
 
 
 def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
@@ -49,6 +56,34 @@ def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
         error.ragged = owner.site
     raise error
+
+
+def may_share(owner: GrowingList, shown: Rows) -> bool:
+    """Whether a list that has nothing in it yet may get the very lists of another: their memory is there wherever the
+    list is."""
+    return not owner.dtype and any(block is shown.starts.blocks[-1] for block in owner.blocks)
+
+
+def go_one_by_one(owner: GrowingList, value: GrowingList) -> bool:
+    """Whether lists that are put among lists of their own lengths are others than those, or of one length."""
+    if owner.rows is None or value.rows is owner.rows:
+        return False
+    return value.row == "list" if value.rows is None else not may_share(owner, value.rows)
+
+
+def as_numbers(ctx: Context, owner: GrowingList, value: Value) -> Value:
+    """What is put behind the elements of a list; the very lists of another one by their numbers, where it has them."""
+    if not isinstance(value, GrowingList) or value.rows is owner.rows is None:
+        return value
+    if value.rows is not owner.rows:
+        if owner.rows is None and not (owner.dtype or owner.columns):
+            wanted(ctx, owner, "a list of lists of different lengths")
+        if owner.rows is None or value.rows is None or not may_share(owner, value.rows):
+            problem = "lists of lists put together, or into another list"
+            help = "append them one by one, or put the lists into one: cells[row * n + column]"
+            ctx.must_be_known(Static(None), problem, help, refusals.NESTED_LIST)
+        owner.rows = value.rows
+    return replace(value, rows=None)
 
 
 def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
@@ -70,7 +105,7 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
     if isinstance(contents, GrowingList) and (isinstance(value, Row) or not ctx.is_last_look(value)):
         ctx.note_append(contents.buffer)
     number = _new(ctx, rows)
-    extend(ctx, Row(rows, number), contents)
+    extend(ctx, Row(rows, number), contents, is_new=True)
     return number
 
 
@@ -86,7 +121,7 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
         twins.note_array(ctx, rows.pool, array)
         rows.shared = rows.shared or ctx.is_of_argument(array.base)
     number = _new(ctx, rows)
-    extend(ctx, Row(rows, number), array)
+    extend(ctx, Row(rows, number), array, is_new=True)
     return number
 
 
@@ -121,9 +156,10 @@ def set_size(ctx: Context, row: Row, size: Expr) -> None:
     ctx.emit(n.Store(row.rows.sizes.buffer, (row.number,), size))
 
 
-def append(ctx: Context, row: Row, value: Value) -> None:
-    """One more element behind those of a row."""
-    ctx.note_store(row.rows.pool.buffer)
+def append(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
+    """One more element behind those of a row; of a new one, nobody has seen it without."""
+    if not is_new:
+        ctx.note_store(row.rows.pool.buffer)
     size = _size(ctx, row)
     with ctx.block(ctx.out) as put:  # it tells the elements' type
         growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
@@ -132,13 +168,14 @@ def append(ctx: Context, row: Row, value: Value) -> None:
     set_size(ctx, row, b.add(size, b.ONE))
 
 
-def extend(ctx: Context, row: Row, value: Value) -> None:
+def extend(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
     """The elements of a list or an array behind those of a row."""
-    ctx.note_store(row.rows.pool.buffer)
+    if not is_new:
+        ctx.note_store(row.rows.pool.buffer)
     contents = ctx.deref(value)
     if isinstance(contents, Seq):
         for item in contents.items:
-            append(ctx, row, item)
+            append(ctx, row, item, is_new)
         return
     if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
         ctx.untyped.append(contents.original)

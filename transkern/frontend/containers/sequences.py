@@ -279,6 +279,8 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
 
 def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
+    if _have_lists_of_their_own(ctx, left, ctx.deref(right)):
+        return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
     if _differ([left, ctx.deref(right)]):
         at = ctx.span
         made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
@@ -304,6 +306,28 @@ def _differ(lists: Sequence[Value]) -> bool:
         elif isinstance(one, Seq):
             kinds.update(kind for item in one.items for kind in doubts.kinds_of(item))
     return len(kinds) > 1
+
+
+def _have_lists_of_their_own(ctx: Context, *lists: Value) -> bool:
+    """Whether lists that are put together hold lists that are, or become, of different lengths."""
+    known = [one.rows for one in lists if isinstance(one, GrowingList) and one.rows is not None]
+    if known:
+        return not all(isinstance(one, GrowingList) and one.rows is known[0] for one in lists)
+    lengths = [_lengths_of_lists(ctx, one) for one in lists]
+    empty = any(isinstance(one, GrowingList) and not (one.dtype or one.columns) for one in lists)
+    return (all(lengths) or empty) and len(set().union(*lengths)) > (0 if empty else 1)
+
+
+def _lengths_of_lists(ctx: Context, value: Value) -> set[Expr]:
+    """How long the lists in a list are; nothing where it holds something else."""
+    if isinstance(value, GrowingList):
+        if value.row != "list":
+            return set()
+        return {b.index(len(value.columns)) if value.columns else value.dims[0]}
+    held = [ctx.deref(item) for item in value.items] if isinstance(value, Seq) else []
+    if not all(isinstance(one, GrowingList) or (isinstance(one, Seq) and one.kind == "list") for one in held):
+        return set()
+    return {b.index(len(one.items)) if isinstance(one, Seq) else one.length for one in held}  # type: ignore[union-attr]
 
 
 def _fixed_length(value: Value) -> Expr | None:

@@ -182,6 +182,9 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
+    if any(isinstance(one, Object) and one.token in ctx.paths for one in originals):
+        problem = "a change of a list in a list, which an argument has in it, too"
+        ctx.fail(refusals.TWO_NAMES, problem, "put a copy there: row[:]")
     if any(is_list_read(ctx, other) for other in sorted(ctx.twins.siblings.get(pool, ()))):
         problem = "a change of a list that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "put copies there: row[:]")

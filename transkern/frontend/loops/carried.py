@@ -339,6 +339,8 @@ class LoopState:
                 return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
             case ("table", shape):
                 return carried_lists.carried_table(ctx, name, shape, initial)
+            case ("nested", shape):
+                return carried_lists.carried_nested(ctx, name, shape, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -387,11 +389,13 @@ class LoopState:
         and that is seen under another name, too."""
         ctx = owner.ctx
         for token, (name, initial) in self.begun_as.items():
-            if token not in ctx.changed_at:
+            contents = self.fresh[token]
+            grown = isinstance(contents, GrowingList) and any(part.buffer in ctx.stored_in for part in contents.parts)
+            if token not in ctx.changed_at and not grown:
                 continue
             others = [v for k, v in self.before.items() if k != name]
             others += [v for frame in ctx.frames if frame is not owner.env for v in frame.values()]
-            if any(_among(initial, reached(self.heap, v)) for v in others):
+            if initial.token in ctx.paths or any(_among(initial, reached(self.heap, v)) for v in others):
                 return name
         return ""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
-from transkern.frontend.containers import objects
+from transkern.frontend.containers import objects, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.trips import bound_of
@@ -103,6 +103,17 @@ def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
     return (_is_untyped(one) and _is_plain_list(two)) or (_is_plain_list(one) and _is_untyped(two))
 
 
+def _has_lists(value: GrowingList) -> bool:
+    """Whether it is a list of lists of one length."""
+    return value.row == "list" and bool(value.columns or value.dims) and not value.prefix
+
+
+def _are_alike(one: GrowingList, two: GrowingList) -> bool:
+    """Whether two lists of lists hold elements of one type."""
+    shape = carried_lists.shape_of_nested(one)
+    return shape is not None and shape == carried_lists.shape_of_nested(two)
+
+
 def _list_kind(value: GrowingList) -> Any:
     return ("list", value.dtype, value.python, value.objects, value.site if value.tags else None)
 
@@ -123,7 +134,7 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
 def _grows(ctx: Context, kind: Any) -> bool:
     """Whether it is a list whose length is a variable."""
     match kind:
-        case ("list" | "table", *_) | ("same", GrowingList()):
+        case ("list" | "table" | "nested", *_) | ("same", GrowingList()):
             return True
         case ("object", Object() as value):
             return isinstance(ctx.deref(value), GrowingList)
@@ -134,12 +145,29 @@ def _grows(ctx: Context, kind: Any) -> bool:
 def _is_short_list(ctx: Context, value: Object) -> bool:
     """Whether it is a list that is written out: `[start]`."""
     items = ctx.deref(value)
-    return isinstance(items, Seq) and items.kind == "list" and bool(items.items)
+    return isinstance(items, Seq) and items.kind == "list"
+
+
+def _length(ctx: Context, value: Object) -> int:
+    return len(children(ctx.deref(value)) or ())
+
+
+def _has_other_length(ctx: Context, kind: Any, value: Object) -> bool:
+    """Whether two lists that are written out are of different lengths."""
+    if not _is_short_list(ctx, value):
+        return False
+    match kind:
+        case ("object", Object() as one):
+            return _is_short_list(ctx, one) and _length(ctx, one) != _length(ctx, value)
+        case ("fresh", ("items", Seq(kind="list"), kinds)):
+            return len(kinds) != _length(ctx, value)
+        case _:
+            return False
 
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "nested", "fresh", "instance")
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -149,6 +177,8 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return _list_kind(made)
         case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
             return ("table", shape)
+        case ("same", GrowingList() as made) if (nested := carried_lists.shape_of_nested(made)) is not None:
+            return ("nested", nested)
         case ("object", Object() as made):
             return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
         case ("or none", inner):
@@ -241,6 +271,27 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             _is_untyped(v2) or carried_lists.shape_of_table(v2) == shape
         ):  # fmt: skip
             return old
+        case ("nested", nested), ("same", GrowingList() as v2) if (
+            _is_untyped(v2) or carried_lists.is_of_empty(v2) or carried_lists.shape_of_nested(v2) == nested
+        ):  # fmt: skip
+            return old
+        case ("nested", _), ("same", GrowingList() as v2) if _has_lists(v2):
+            rows.wanted(ctx, v2, f"`{name}`, a list of lists of other lengths in each iteration")
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if (
+            (_has_lists(v1) or v1.rows is not None) and (_has_lists(v2) or v2.rows is not None)
+            and carried_lists.shape_of_table(v1) != carried_lists.shape_of_table(v2)
+        ):  # fmt: skip
+            for one in (v1, v2):
+                if one.rows is None:
+                    rows.wanted(ctx, one, f"`{name}`, a list of lists of other lengths in each iteration")
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.rows is not None and (
+            _is_untyped(v2) or carried_lists.is_of_empty(v2) or _are_alike(v1, v2)
+        ):  # fmt: skip
+            return of_its_own(ctx, old)
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.rows is not None and (
+            _is_untyped(v1) or carried_lists.is_of_empty(v1)
+        ):  # fmt: skip
+            return of_its_own(ctx, new)
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.columns and _is_untyped(v2):
             return of_its_own(ctx, old)
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.columns and (
@@ -253,6 +304,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             ctx.must_grow(v1.token, f"`{name}`, a list of a length that an iteration decides")
         case _, ("object", Object() as v2) if _grows(ctx, old) and _is_short_list(ctx, v2):
             ctx.must_grow(v2.token, f"`{name}`, a list of a length that an iteration decides")
+        case ("object" | "fresh", _), ("object", Object() as v2) if _has_other_length(ctx, old, v2):
+            for made in (old[1], v2):
+                if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
+                    ctx.must_grow(made.token, f"`{name}`, a list of a length that an iteration decides")
         case ("object", v1), ("object", v2):
             kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
@@ -262,7 +317,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
         case ("object", v1), ("same", GrowingList()) if isinstance(ctx.deref(v1), GrowingList):
             return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
-        case ("fresh", (("same" | "list" | "table"), *_) as k1), ("same", GrowingList()):
+        case ("fresh", (("same" | "list" | "table" | "nested"), *_) as k1), ("same", GrowingList()):
             return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass

@@ -380,6 +380,7 @@ class GrowingList:
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
+    blocks: tuple[list[Any], ...] = field(default=(), compare=False, repr=False)  # of statements, around its making
 
     @property
     def length(self) -> Expr:
@@ -457,6 +458,10 @@ class Rows:
     pool: GrowingList
     arrays: bool = False  # what stands in the list are arrays, which keep their lengths
     shared: bool = False  # some of them are views of arguments
+
+    @property
+    def lists(self) -> tuple[GrowingList, GrowingList, GrowingList, GrowingList]:
+        return self.starts, self.sizes, self.rooms, self.pool
 
 
 @dataclass(frozen=True, slots=True)
