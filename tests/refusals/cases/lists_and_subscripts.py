@@ -603,16 +603,6 @@ def pseudo_inverse_instead(a, small):
     return np.linalg.pinv(a, rcond=1e-10)
 
 
-def rows_as_lists(a):
-    """rows_as_lists(float64[n,m])"""
-    return a.tolist()
-
-
-def rows_as_lists_instead(a):
-    """rows_as_lists_instead(float64[n,m])"""
-    return [row.tolist() for row in a]
-
-
 def strides_of(x, k):
     """strides_of(float64[n], int)"""
     return x[::k].sum()

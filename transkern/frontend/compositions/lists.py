@@ -38,6 +38,43 @@ def index_of_object(values: Any, wanted: Any) -> Any:
     return at
 
 
+def rows_of(array: Any) -> Any:
+    """``array.tolist()`` of several dimensions."""
+    return [row.tolist() for row in array]
+
+
+def in_order(keys: Any, reverse: Any) -> Any:
+    """The positions of a list's elements as `sorted` orders them: runs of twice the length are merged from two."""
+    n = len(keys)
+    order = np.arange(n)
+    width = 1
+    while width < n:
+        merged = np.empty(n, dtype=np.int64)
+        for low in range(0, n, 2 * width):
+            middle = min(low + width, n)
+            high = min(low + 2 * width, n)
+            one = low
+            two = middle
+            for k in range(low, high):
+                if one == middle:
+                    first = False
+                elif two == high:
+                    first = True
+                elif reverse:
+                    first = not keys[order[one]] < keys[order[two]]
+                else:
+                    first = not keys[order[two]] < keys[order[one]]
+                if first:
+                    merged[k] = order[one]
+                    one += 1
+                else:
+                    merged[k] = order[two]
+                    two += 1
+        order = merged
+        width *= 2
+    return order
+
+
 def together(one: Any, two: Any) -> Any:
     """``one + two`` of lists of lists: the same lists stand in it."""
     found = []

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from transkern import refusals
 from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, sequences
+from transkern.frontend.containers import growing, hashed, ordering
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.translate.indexing import is_typed
@@ -119,7 +119,7 @@ def _most_common(ctx: Context, owner: Hashed, number: Value) -> Value:
     items = hashed.items(ctx, owner)
     if not is_typed(ctx, items):
         return items
-    ordered = sequences.sorted_list(ctx, items, hashed.lists_of(ctx, owner)[1], True)
+    ordered = ordering.sorted_list(ctx, items, hashed.lists_of(ctx, owner)[1], True)
     if ctx.deref(number) == Static(None):
         return ordered
     return compose(ctx, "hashes", "first_of", [ordered, number], {})

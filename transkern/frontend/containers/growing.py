@@ -634,7 +634,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
         array, python = _numbers(ctx, replace(owner, rows=None, options=(), objects=None))
         made = list_of(ctx, part(array), python)
         made.row, made.rows, made.options, made.objects = owner.row, owner.rows, owner.options, owner.objects
-        made.shared = owner.shared
+        made.shared, made.site = owner.shared, owner.site
         twins.note(ctx, made, owner)
         if owner.tags in ctx.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
@@ -645,7 +645,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
         return made
     columns = [changed(ctx, c, part) for c in owner.columns]
     made = of_columns(ctx, columns, owner.row, b.size(columns[0].leaves[0].count))
-    made.of = owner.of
+    made.of, made.site = owner.of, owner.site
     twins.note(ctx, made, owner)
     return made
 
@@ -663,7 +663,7 @@ def gathered(ctx: Context, owner: GrowingList, positions: Array) -> GrowingList:
 
         return changed(ctx, owner, part)
     made = of_columns(ctx, [gathered(ctx, c, positions) for c in owner.columns], owner.row, positions.dims[0])
-    made.of = owner.of
+    made.of, made.site = owner.of, owner.site
     twins.note(ctx, made, owner)
     return made
 

@@ -259,7 +259,9 @@ def items(ctx: Context, owner: Hashed) -> GrowingList:
         return growing.new(ctx, "items")
     numbers = _numbers(ctx, owner)
     lists = [growing.gathered(ctx, one, numbers) for one in (owner.keys, owner.values)]
-    return growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
+    made = growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
+    made.distinct = True
+    return made
 
 
 def viewed(ctx: Context, owner: Value, name: str) -> GrowingList:

@@ -11,24 +11,18 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, twins
-from transkern.frontend.containers.list_types import check_order
+from transkern.frontend.containers import growing, hashed, ordering, twins
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy import library_calls
-from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, is_number, scalar_expr
-from transkern.frontend.numpy.reductions import reduce
+from transkern.frontend.numpy.elementwise import as_array, describe, is_number, scalar_expr
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
-from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import array_item, constant_object, dict_item, is_typed, key_object
+from transkern.frontend.translate.indexing import constant_object, dict_item, key_object
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import (
-    CHARACTERS,
-    OPTIONAL,
     Array,
     Char,
     Concatenation,
@@ -43,7 +37,6 @@ from transkern.frontend.values.values import (
     Record,
     Scalar,
     Seq,
-    Slice,
     Static,
     Value,
     View,
@@ -153,7 +146,7 @@ def _list_method(
         case "reverse":
             changed.reverse()
         case "sort":
-            made = ordered(ctx, items, keywords)
+            made = ordering.ordered(ctx, items, keywords)
             if not isinstance(made, Seq):
                 assert isinstance(owner, Object)
                 ctx.must_grow(owner.token, "a list of tuples that is sorted in place")
@@ -196,7 +189,7 @@ def _growing_method(
         case "reverse":
             growing.reverse(ctx, owner)
         case "sort":
-            sort_growing(ctx, owner, keywords)
+            ordering.sort_growing(ctx, owner, keywords)
         case "appendleft" if owner.is_queue:
             growing.append_left(ctx, owner, args[0])
         case "popleft" if owner.is_queue:
@@ -384,146 +377,6 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
     made = growing.changed(ctx, owner, part)
     twins.note(ctx, made, owner, again=True)
     return made
-
-
-def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """``sorted`` of what is known; a few run-time numbers are compared pairwise (a stable network), tuples of numbers
-    are ordered as those of a list of run-time length."""
-    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
-    key = keywords.get("key")
-    if key is None and all(isinstance(i, Static) for i in items):
-        values = sorted((i.value for i in items if isinstance(i, Static)), reverse=bool(reverse))
-        return Seq(tuple(Static(v) for v in values), "list")
-    if key is not None:
-        ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
-    found = list(items)
-    kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
-    if found and all(isinstance(i, Seq) and i.kind == "tuple" for i in map(ctx.deref, found)):
-        pairs = growing.from_items(ctx, Seq(tuple(found), "list"))
-        return sorted_list(ctx, pairs, pairs, bool(reverse))
-    if None in kinds or len(kinds) > 1:
-        problem = "`sorted` of a few run-time values that are not all numbers of one type"
-        help = "convert numbers to one type; of tuples, take np.argsort of their first items"
-        ctx.fail(refusals.SORT_KEY, problem, help)
-    if len(found) > 8:
-        made = sorted_array(ctx, as_array(ctx, Seq(tuple(found))), bool(reverse))
-        is_python = isinstance(found[0], Scalar) and found[0].python
-        numbers = [made.at((b.index(k),)) for k in range(len(found))]
-        if is_python and made.dtype == "int64":
-            numbers = [b.as_index(e) for e in numbers]
-        return Seq(tuple(Scalar(ctx.let(e, "sorted"), is_python) for e in numbers), "list")
-    exprs: list[Expr] = [scalar_expr(ctx, i) for i in found]
-    for end in range(len(exprs) - 1, 0, -1):
-        for k in range(end):
-            one, two = ctx.let(exprs[k], "low"), ctx.let(exprs[k + 1], "high")
-            compared = apply(ctx, "less", [Scalar(one), Scalar(two)] if reverse else [Scalar(two), Scalar(one)])
-            swap = ctx.let(scalar_expr(ctx, compared), "swap")
-            exprs[k], exprs[k + 1] = b.where(swap, two, one), b.where(swap, one, two)
-    python = bool(found) and isinstance(found[0], Scalar) and found[0].python
-    return Seq(tuple(Scalar(e, python) for e in exprs), "list")
-
-
-def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
-    """The numbers of an array as `sorted` orders them: equal ones stay in order. NaN has no order, and Python's is
-    by chance then."""
-    if array.mask is not None:
-        array = ctx.compact(array, "values")
-    if array.ndim != 1 or array.dtype.startswith("complex"):
-        rows = "order its rows by a column: a[np.argsort(a[:, 0])]"
-        help = "use np.sort, whose result is an array" if array.ndim == 1 else rows
-        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(array)}", help)
-    whole = [Slice(None, None, Static(-1))]
-    if array.dtype.startswith("float"):
-        _no_nan(ctx, array)
-    if reverse:  # equal ones stay in order: turned before and after
-        turned = array_item(ctx, array, whole)
-        assert isinstance(turned, Array)
-        array = turned
-    made = library_calls.sort(ctx, "sort", array, 0, "stable")
-    if reverse:
-        back = array_item(ctx, made, whole)
-        assert isinstance(back, Array)
-        return back
-    return made
-
-
-def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value:
-    """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
-    if isinstance(items, (Array, Concatenation, Range)):
-        rows = as_array(ctx, items)
-        items = growing.list_of(ctx, rows, isinstance(items, Range))
-        if rows.view and rows.ndim > 1:
-            ctx.note_append(rows.base)
-            ctx.note_held(items.buffer, rows.base)
-            items.shared = ctx.is_of_argument(rows.base)
-    if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
-        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
-    if not is_typed(ctx, items) or not is_typed(ctx, keys):
-        return growing.new(ctx, "sorted")
-    return growing.gathered(ctx, items, _order(ctx, keys, reverse))
-
-
-_BY_NUMBER = "give a key= that makes such a number of each, as in key=lambda r: r[0]"
-
-
-def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
-    """The positions of a list's elements as `sorted` orders them; of tuples the first items that differ decide."""
-    check_order(ctx, keys, "an order")
-    whole = [Slice(None, None, Static(-1))]
-    columns: list[Value] = []
-
-    def take(one: GrowingList) -> None:
-        if one.row == OPTIONAL:
-            ctx.fail(refusals.MAY_BE_NONE, "`sorted` of a list that may have None in it", "leave None out")
-        if one.columns:
-            for column in one.columns:
-                take(column)
-            return
-        if one.dims or one.rows or None in one.options or one.dtype.startswith("complex"):
-            problem = "an order by keys that are neither real numbers nor tuples of them"
-            ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
-        array = as_array(ctx, replace(one, tags="", options=()))
-        if one.options and one.options != CHARACTERS:  # a text is the number of one: that in their order decides
-            ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
-            array = as_array(ctx, array_item(ctx, captured_array(ctx, ranks), [array]))
-        if array.dtype.startswith("float"):
-            _no_nan(ctx, array)
-        array = ctx.define(replace(array, view=False), "keys")
-        columns.append(array_item(ctx, array, whole) if reverse else array)
-
-    take(keys)
-    order = as_array(ctx, TABLE["numpy.lexsort"](ctx, [Seq(tuple(reversed(columns)))], {}))
-    if not reverse:
-        return order
-    turned = array_item(ctx, order, whole)
-    assert isinstance(turned, Array)
-    last = b.sub(keys.length, b.ONE)
-    return replace(turned, body=b.sub(last, b.as_index(turned.body)), view=False)
-
-
-def _no_nan(ctx: Context, array: Array) -> None:
-    found = apply(ctx, "isnan", [array])
-    none = b.logical_not(scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, found), None, False)))
-    ctx.guard(none, "RuntimeError", "NaN in a list that is sorted: its order there is chance, and is not compiled")
-
-
-def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]) -> None:
-    """``list.sort`` of a list of run-time length."""
-    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
-    key = keywords.get("key")
-    if not is_typed(ctx, owner):
-        return
-    if key is not None or owner.columns or owner.tags or owner.options:
-        keys = owner if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [owner, key], {}))
-        assert isinstance(keys, GrowingList)
-        growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
-        return
-    if owner.dims or owner.rows:
-        problem = "`sort` of a list whose elements are neither real numbers nor tuples of them"
-        ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
-    array = as_array(ctx, owner)
-    made = sorted_array(ctx, ctx.define(replace(array, view=False), "values"), bool(reverse))
-    growing.put_all(ctx, owner, made)
 
 
 def listed(ctx: Context, value: Value, kind: str) -> Value:

@@ -339,8 +339,6 @@ class LoopState:
                 return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
             case ("table", shape):
                 return carried_lists.carried_table(ctx, name, shape, initial)
-            case ("nested", shape):
-                return carried_lists.carried_nested(ctx, name, shape, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)

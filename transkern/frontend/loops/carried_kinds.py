@@ -103,15 +103,21 @@ def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
     return (_is_untyped(one) and _is_plain_list(two)) or (_is_plain_list(one) and _is_untyped(two))
 
 
-def _has_lists(value: GrowingList) -> bool:
-    """Whether it is a list of lists of one length."""
-    return value.row == "list" and bool(value.columns or value.dims) and not value.prefix
-
-
-def _are_alike(one: GrowingList, two: GrowingList) -> bool:
-    """Whether two lists of lists hold elements of one type."""
-    shape = carried_lists.shape_of_nested(one)
-    return shape is not None and shape == carried_lists.shape_of_nested(two)
+def _table_of_both(
+    ctx: Context, name: str, one: carried_lists.Table | GrowingList, two: GrowingList
+) -> carried_lists.Table | None:
+    """What a list of tuples or of lists is like that is one or the other of two; None where there is no such list.
+    Lists of one length among those of another begin anew, as such of lengths of their own."""
+    if isinstance(one, GrowingList) and _is_untyped(one):
+        return carried_lists.shape_of_table(two)
+    first = carried_lists.shape_of_table(one) if isinstance(one, GrowingList) else one
+    if _is_untyped(two):
+        return first
+    second = carried_lists.shape_of_table(two)
+    both = None if first is None or second is None else carried_lists.joined(first, second)
+    for fixed in carried_lists.of_one_length(one, two) if both is None else ():
+        rows.wanted(ctx, fixed, f"`{name}`, a list of lists of other lengths in each iteration")
+    return both
 
 
 def _list_kind(value: GrowingList) -> Any:
@@ -134,7 +140,7 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
 def _grows(ctx: Context, kind: Any) -> bool:
     """Whether it is a list whose length is a variable."""
     match kind:
-        case ("list" | "table" | "nested", *_) | ("same", GrowingList()):
+        case ("list" | "table", *_) | ("same", GrowingList()):
             return True
         case ("object", Object() as value):
             return isinstance(ctx.deref(value), GrowingList)
@@ -167,7 +173,7 @@ def _has_other_length(ctx: Context, kind: Any, value: Object) -> bool:
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "nested", "fresh", "instance")
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -177,8 +183,6 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return _list_kind(made)
         case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
             return ("table", shape)
-        case ("same", GrowingList() as made) if (nested := carried_lists.shape_of_nested(made)) is not None:
-            return ("nested", nested)
         case ("object", Object() as made):
             return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
         case ("or none", inner):
@@ -267,37 +271,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return old
         case ("list", *_), ("same", GrowingList() as v2) if _is_plain_list(v2):
             return _list_of_both(ctx, name, old, _list_kind(v2))
-        case ("table", shape), ("same", GrowingList() as v2) if (
-            _is_untyped(v2) or carried_lists.shape_of_table(v2) == shape
+        case ("table", _) | ("same", GrowingList()), ("same", GrowingList()) if (
+            (table := _table_of_both(ctx, name, old[1], new[1])) is not None
         ):  # fmt: skip
-            return old
-        case ("nested", nested), ("same", GrowingList() as v2) if (
-            _is_untyped(v2) or carried_lists.is_of_empty(v2) or carried_lists.shape_of_nested(v2) == nested
-        ):  # fmt: skip
-            return old
-        case ("nested", _), ("same", GrowingList() as v2) if _has_lists(v2):
-            rows.wanted(ctx, v2, f"`{name}`, a list of lists of other lengths in each iteration")
-        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if (
-            (_has_lists(v1) or v1.rows is not None) and (_has_lists(v2) or v2.rows is not None)
-            and carried_lists.shape_of_table(v1) != carried_lists.shape_of_table(v2)
-        ):  # fmt: skip
-            for one in (v1, v2):
-                if one.rows is None:
-                    rows.wanted(ctx, one, f"`{name}`, a list of lists of other lengths in each iteration")
-        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.rows is not None and (
-            _is_untyped(v2) or carried_lists.is_of_empty(v2) or _are_alike(v1, v2)
-        ):  # fmt: skip
-            return of_its_own(ctx, old)
-        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.rows is not None and (
-            _is_untyped(v1) or carried_lists.is_of_empty(v1)
-        ):  # fmt: skip
-            return of_its_own(ctx, new)
-        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.columns and _is_untyped(v2):
-            return of_its_own(ctx, old)
-        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.columns and (
-            _is_untyped(v1) or carried_lists.shape_of_table(v1) == carried_lists.shape_of_table(v2)
-        ):  # fmt: skip
-            return of_its_own(ctx, new)
+            return ("table", table)
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", Object() as v1), _ if _grows(ctx, new) and _is_short_list(ctx, v1):
@@ -317,7 +294,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
         case ("object", v1), ("same", GrowingList()) if isinstance(ctx.deref(v1), GrowingList):
             return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
-        case ("fresh", (("same" | "list" | "table" | "nested"), *_) as k1), ("same", GrowingList()):
+        case ("fresh", (("same" | "list" | "table"), *_) as k1), ("same", GrowingList()):
             return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from transkern.frontend.anew import Site
@@ -43,28 +43,63 @@ class Table:
     tagged: bool
     columns: tuple[Table, ...]
     site: Site | None = field(compare=False)
+    nested: bool = False  # its elements are lists (`arrays`) of their own lengths
+    arrays: bool = False
+    pool: Table | None = None  # what these hold; None where all are empty, as far as is known
 
 
 def shape_of_table(owner: GrowingList) -> Table | None:
-    """What a list of tuples of numbers is like; None where it is another one."""
-    columns = [_shape(c) for c in owner.columns]
-    return None if None in columns or owner.head or owner.prefix or not columns else _shape(owner)
+    """What a list of tuples of numbers, or of lists of their own lengths, is like; None where it is another one."""
+    is_table = (owner.columns or owner.rows is not None) and not owner.head and not owner.prefix
+    return _shape(owner) if is_table else None
 
 
 def _shape(one: GrowingList) -> Table | None:
     columns = tuple(_shape(c) for c in one.columns)
-    if one.dims or one.rows or None in columns or not (one.dtype or columns):
+    if one.dims or None in columns or not (one.dtype or columns or one.rows is not None):
         return None
     shapes = tuple(c for c in columns if c is not None)
-    tagged = bool(one.tags)
-    return Table(one.dtype, one.python, one.row, one.of, one.objects, one.options, tagged, shapes, one.site)
+    shape = Table(one.dtype, one.python, one.row, one.of, one.objects, one.options, bool(one.tags), shapes, one.site)
+    if one.rows is None:
+        return shape
+    pool = _shape(one.rows.pool)
+    if one.rows.shared or (pool is None and not _is_untyped(one.rows.pool)):
+        return None
+    arrays = pool is not None and one.rows.arrays
+    return replace(shape, dtype="index", python=True, nested=True, arrays=arrays, pool=pool)
+
+
+def joined(one: Table, two: Table) -> Table | None:
+    """What two lists are both like, where some of the lists in them are empty, as far as is known."""
+    pools = [p for p in (one.pool, two.pool) if p is not None]
+    pool = joined(*pools) if len(pools) == 2 else next(iter(pools), None)
+    known = one if one.pool is not None else two
+    heads = [replace(x, columns=(), pool=None, arrays=known.arrays if x.pool is None else x.arrays) for x in (one, two)]
+    if heads[0] != heads[1] or len(one.columns) != len(two.columns) or (pools and pool is None):
+        return None
+    columns = [joined(*both) for both in zip(one.columns, two.columns, strict=True)]
+    found = tuple(c for c in columns if c is not None)
+    return replace(heads[0], columns=found, pool=pool) if len(found) == len(columns) else None
+
+
+def of_one_length(one: GrowingList | Table, two: GrowingList | Table) -> list[GrowingList]:
+    """The lists in two that have lists of one length in them, where they should have such of lengths of their own."""
+    nested = [x.rows is not None if isinstance(x, GrowingList) else x.nested for x in (one, two)]
+    lists = [x.row == "list" for x in (one, two)]
+    if all(map(max, nested, lists)) and (any(nested) or len(one.columns) != len(two.columns)):
+        found = (x for x, is_nested in zip((one, two), nested, strict=True) if not is_nested)
+        return [x for x in found if isinstance(x, GrowingList)]
+    if len(one.columns) != len(two.columns):
+        return []
+    columns: Iterable[tuple[GrowingList | Table, GrowingList | Table]] = zip(one.columns, two.columns, strict=True)
+    return [x for both in columns for x in of_one_length(*both)]
 
 
 def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) -> GrowingList:
-    """A list of tuples that a loop binds anew, with what it holds before the first iteration."""
+    """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = growing.new(ctx, name)
     _become_like(ctx, owner, shape)
-    if isinstance(initial, GrowingList) and initial.columns:
+    if isinstance(initial, GrowingList) and not _is_untyped(initial):
         assign_all(ctx, [(owner, initial)])
     return owner
 
@@ -76,62 +111,43 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     )  # fmt: skip
     for part in shape.columns:
         column = GrowingList(ctx.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, depth=made.depth)
-        column.known = made.known
+        column.known, column.blocks = made.known, made.blocks
         _become_like(ctx, column, part)
         made.columns.append(column)
     if made.columns:
         ctx.columns[made.buffer] = [c.buffer for c in made.columns]
-    else:
-        list_types.list_type(ctx, made, shape.dtype, (), shape.python, None)
-        ctx.buffers[made.buffer] = list_types.without_range(ctx.buffers[made.buffer])
+        return
+    _hold(ctx, made, shape.dtype, shape.python)
+    if shape.nested:
+        site = shape.pool and shape.pool.site
+        made.rows = rows.made(ctx, made.buffer, site or ("fixed",), shape.arrays)
+        for one in made.rows.lists[:-1]:
+            _hold(ctx, one, "index", True)
+        if shape.pool is not None:
+            _become_like(ctx, made.rows.pool, shape.pool)
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
-    """What a list of lists (`arrays`) of their own lengths is like: what these hold."""
-
-    pool: Table
-    arrays: bool
-
-
-def shape_of_nested(owner: GrowingList) -> Nested | None:
-    """What a list of lists of numbers, or of tuples of them, is like; None where it is another one."""
-    rows = owner.rows
-    if rows is None or rows.shared or owner.prefix or owner.head or owner.options:
-        return None
-    pool = _shape(rows.pool)
-    return None if pool is None else Nested(pool, rows.arrays)
-
-
-def is_of_empty(owner: GrowingList) -> bool:
-    """Whether all lists in a list of lists are empty, as far as is known."""
-    return owner.rows is not None and not (owner.rows.pool.dtype or owner.rows.pool.columns)
-
-
-def carried_nested(ctx: Context, name: str, shape: Nested, initial: Value | None) -> GrowingList:
-    """A list of lists that a loop binds anew, with what it holds before the first iteration."""
-    owner = growing.new(ctx, name)
-    owner.rows = rows.made(ctx, name, shape.pool.site or ("fixed",), shape.arrays)
-    for one in (owner, *owner.rows.lists[:-1]):
-        list_types.list_type(ctx, one, "index", (), True, None)
-        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
-    _become_like(ctx, owner.rows.pool, shape.pool)
-    if isinstance(initial, GrowingList):
-        assign_all(ctx, [(owner, initial)])
-    return owner
+def _hold(ctx: Context, made: GrowingList, dtype: str, python: bool) -> None:
+    list_types.list_type(ctx, made, dtype, (), python, None)
+    ctx.buffers[made.buffer] = list_types.without_range(ctx.buffers[made.buffer])
 
 
 def _with_rows(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
     """What a list takes over with the elements of another: where these are lists, they are copied: who has one of
     them under another name must not change it."""
+    inner = [pair for both in zip(owner.columns, value.columns, strict=False) for pair in _rows_in(ctx, *both)]
+    return [(owner, value), *inner, *_rows_in(ctx, owner, value)]
+
+
+def _rows_in(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
     if owner.rows is None or value.rows is None or owner.rows is value.rows:
-        return [(owner, value)]
+        return []
     for one in (owner, value):
         if _is_seen_elsewhere(ctx, one, (owner, value)):
             ctx.must_stay(owner.rows.pool.buffer)
             ctx.must_stay(value.rows.pool.buffer)
     pairs = list(zip(owner.rows.lists, value.rows.lists, strict=True))
-    return [(owner, value), *(pair for pair in pairs if not _is_untyped(pair[1]))]
+    return [inner for pair in pairs if not _is_untyped(pair[1]) for inner in _with_rows(ctx, *pair)]
 
 
 def _is_seen_elsewhere(ctx: Context, owner: GrowingList, known: Sequence[GrowingList]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy import outputs
@@ -362,7 +363,7 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
         rows = [array_item(ctx, x, [Static(k)]) for k in range(b.constant(x.dims[0]) or 0)]
         return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
     if x.ndim > 1:
-        ctx.fail(refusals.RUN_TIME_LENGTH, "`.tolist()` of several dimensions of run-time length", "return the array")
+        return compose(ctx, "lists", "rows_of", [ctx.kept(x)], {})
     check_unsigned(ctx, x)
     dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
     held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")

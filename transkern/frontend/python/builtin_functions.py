@@ -14,7 +14,7 @@ from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Terminated
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, sequences
+from transkern.frontend.containers import growing, hashed, ordering, sequences
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
@@ -393,15 +393,17 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
         if a.get("key") is not None:
             ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
         contents = ctx.deref(a.need("iterable"))
-        if isinstance(contents, GrowingList) and (contents.columns or contents.tags or contents.options):
-            return sequences.sorted_list(ctx, contents, contents, a.flag("reverse"))
+        if isinstance(contents, GrowingList) and (
+            contents.columns or contents.tags or contents.options or contents.dims or contents.rows is not None
+        ):  # fmt: skip
+            return ordering.sorted_list(ctx, contents, contents, a.flag("reverse"))
         array = as_array(ctx, contents)
-        made = sequences.sorted_array(ctx, array, a.flag("reverse"))
+        made = ordering.sorted_array(ctx, array, a.flag("reverse"))
         if isinstance(contents, Range):
             made = replace(made, body=b.as_index(made.body))
         python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
         return growing.list_of(ctx, replace(made, view=False), python)
-    return sequences.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
+    return ordering.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
 
 
 @handles("builtins.callable", names="obj")

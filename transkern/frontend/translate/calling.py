@@ -19,7 +19,7 @@ from transkern.errors import CompileError
 from transkern.frontend.anew import MustLoop, NotKnown
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, growing, hashed, objects, rows, sequences
+from transkern.frontend.containers import dict_types, growing, hashed, objects, ordering, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
@@ -353,7 +353,7 @@ class Calls(Conditions):
                 return compose(ctx, "lists", f"{name}_by", [source, function], {})
             found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
             reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
-            return sequences.sorted_list(ctx, source, found, bool(reverse))
+            return ordering.sorted_list(ctx, source, found, bool(reverse))
         if not items:
             help = "give it at least one item"
             ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `key=` of nothing", help, node)
@@ -363,7 +363,7 @@ class Calls(Conditions):
             if not all(isinstance(k, Static) for k in keys):
                 source = growing.from_items(ctx, Seq(tuple(items), "list"), self.site("sorted"))
                 decide = growing.from_items(ctx, Seq(tuple(keys), "list"), self.site("keys"))
-                return sequences.sorted_list(ctx, source, decide, bool(reverse))
+                return ordering.sorted_list(ctx, source, decide, bool(reverse))
             known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
             order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
             return Seq(tuple(items[k] for k in order), "list")

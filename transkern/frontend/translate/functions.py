@@ -345,10 +345,7 @@ def tolist(ctx: Context, value: Value) -> Value:
     array = ctx.kept(array)
     extent = b.constant(array.dims[0])
     if extent is None:
-        dim = array.dims[0]
-        problem = "`.tolist()` of an array whose number of rows is not known"
-        help = "make a list of the rows: [row.tolist() for row in x]"
-        ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
+        return compose(ctx, "lists", "rows_of", [array], {})
     ctx.step(extent)
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")

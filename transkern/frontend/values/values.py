@@ -380,6 +380,7 @@ class GrowingList:
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
+    distinct: bool = field(default=False, compare=False)  # no two of its tuples begin with the same
     blocks: tuple[list[Any], ...] = field(default=(), compare=False, repr=False)  # of statements, around its making
 
     @property
