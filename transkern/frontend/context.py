@@ -670,6 +670,8 @@ class Context:
             if one.dtype and one.buffer not in self.buffers:
                 length = self.bounds.get(one.count, b.ZERO)
                 self.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=self.span.line)
+            if one.dtype and one.tags and one.tags not in self.buffers:
+                self.buffers[one.tags] = replace(self.buffers[one.buffer], name=one.tags, dtype="uint8")
 
     def may_grow(self, count: str) -> bool:
         """Whether a list may have got longer by the next iteration of a loop around: its bound says nothing of that."""

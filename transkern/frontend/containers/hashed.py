@@ -106,8 +106,10 @@ def _key(ctx: Context, key: Value) -> Value:
         return Seq(tuple(_key(ctx, i) for i in key.items))
     if isinstance(key, Char):
         return Char(ctx.let(key.code, "key"))
-    python = is_python_number(key)
-    return key if isinstance(key, Static) else Scalar(ctx.let(scalar_expr(ctx, key), "key"), python)
+    if isinstance(key, Static):
+        return key
+    kept = ctx.let(scalar_expr(ctx, key), "key")
+    return replace(key, expr=kept) if isinstance(key, Scalar) else Scalar(kept, is_python_number(key))
 
 
 def _code(ctx: Context, key: Value) -> Value:

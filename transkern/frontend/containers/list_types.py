@@ -38,9 +38,11 @@ from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
     one or the other has a type that the list's is not."""
-    if doubts.is_of_neither(value) and not tells_its_type(value):
-        doubts.ask_for_split([value])
-        doubts.depends(ctx, [value], "an element that is")
+    if not tells_its_type(value):
+        if doubts.is_of_neither(value) or doubts.is_all_pythons(value):
+            doubts.ask_for_split([value])
+        if doubts.is_of_neither(value):
+            doubts.depends(ctx, [value], "an element that is")
     kinds = doubts.kinds_of(value)
     if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
         return
@@ -61,7 +63,7 @@ def tells_its_type(value: Value) -> bool:
     if not isinstance(value, Scalar):
         return False
     split = None if value.doubt is None else value.doubt.split
-    return value.tag is not None or (split is not None and split.exact)
+    return value.tag is not None or (split is not None and (split.exact or doubts.is_all_pythons(value)))
 
 
 def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
@@ -75,7 +77,8 @@ def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
     """Notes the types that a number which is put into a list of several types may have."""
     ctx.held.note(owner.site, doubts.kinds_of(value))
     if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
-        doubts.depends(ctx, [value], "an element that is")
+        if not doubts.ask_for_split([value]):
+            doubts.depends(ctx, [value], "an element that is")
 
 
 def tag_of(value: Value) -> Expr:

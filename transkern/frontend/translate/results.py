@@ -182,8 +182,8 @@ class Results(Expressions):
             case Scalar(tag=None, doubt=Doubt()) if doubts.is_of_neither(value):
                 doubts.ask_for_split([value])
                 doubts.depends(self.ctx, [value], "returning")
-            case Scalar(expr, python, None, doubt):
-                if doubt is not None and all(of_python for _, of_python in doubt.kinds):
+            case Scalar(expr, python, None):
+                if doubts.is_all_pythons(value):
                     doubts.ask_for_split([value])
                 return n.ScalarResult(expr, python)
             case Scalar(expr, python, tag):
