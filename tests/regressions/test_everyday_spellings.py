@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum, IntEnum
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -169,3 +171,146 @@ def keys_of_two_types(x):
 @pytest.mark.parametrize("x", [X, NONE], ids=["some", "none"])
 def test_ints_and_floats_stay_what_they_are(function: Any, x: Any) -> None:
     alike(function, x)
+
+
+class Wall(Enum):
+    PERIODIC = "periodic"
+    CLOSED = "closed"
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+def subsequence(one, two):
+    """A table of None, of which each is filled before it is read."""
+    table = [[None] * (len(two) + 1) for _ in range(len(one) + 1)]
+    for i in range(len(one) + 1):
+        for j in range(len(two) + 1):
+            if i == 0 or j == 0:
+                table[i][j] = 0
+            elif one[i - 1] == two[j - 1]:
+                table[i][j] = table[i - 1][j - 1] + 1
+            else:
+                table[i][j] = max(table[i - 1][j], table[i][j - 1])
+    return table
+
+
+@pytest.mark.parametrize("n", [0, 1, 9])
+def test_a_table_of_none(n: int) -> None:
+    random = np.random.default_rng(n)
+    alike(subsequence, random.integers(0, 3, n).tolist(), random.integers(0, 3, 7).tolist())
+
+
+def extremes_beside_none(known):
+    numbers = [None] * 4
+    for k in range(4):
+        if known[k]:
+            numbers[k] = k
+    return min(numbers[0], numbers[1]), max(numbers[2], 7), max(7, numbers[3])
+
+
+@pytest.mark.parametrize("known", [(1, 1, 1, 1), (0, 1, 1, 1), (1, 0, 1, 1), (0, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)])
+def test_extremes_of_what_is_none(known: tuple[int, ...]) -> None:
+    alike(extremes_beside_none, np.array(known))
+
+
+def shortest(weights):
+    """Loops over products of ranges, of which nothing is written out."""
+    n = len(weights)
+    for k, i, j in product(range(n), repeat=3):
+        if weights[i][k] + weights[k][j] < weights[i][j]:
+            weights[i][j] = weights[i][k] + weights[k][j]
+    total = 0
+    for a, c in product(range(1, n), range(n, 0, -2)):
+        if a > 4:
+            break
+        total += a * c
+    cells = [(i, j) for i, j in product(range(n), range(2, n))]
+    return weights, total, cells, list(product(range(n), repeat=2)), sorted(product(range(3), range(2)), key=sum)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9])
+def test_products_of_ranges(n: int) -> None:
+    alike(shortest, np.random.default_rng(n).random((n, n)).tolist())
+
+
+def negative_repeat(n):
+    return list(product(range(n), repeat=-1))
+
+
+def test_a_negative_repeat() -> None:
+    alike(negative_repeat, 3)
+
+
+def by_keys(x):
+    order = list(range(len(x)))
+    order.sort(key=lambda i: (x[i], -i), reverse=True)
+    doubled = [2 * v for v in x]
+    none = [v for v in x if v > 1e9]
+    best = max(range(len(x)), key=doubled.__getitem__)
+    return order, best, sorted(range(3), key=[3, 1, 2].__getitem__), sorted(none, key=abs), max([], key=abs, default=-1)
+
+
+def put_in_order(x):
+    made, few = [], [3, 1, 2]
+    for v in x:
+        k = 0
+        while k < len(made) and made[k] < v:
+            k += 1
+        made.insert(k, v)
+    few.insert(int(abs(x[0]) * 10), 9)
+    few.insert(-int(abs(x[0]) * 10), 8)
+    few.insert(int(x[0] * 100), 7)
+    taken = few.pop(int(abs(x[0]) * 10))
+    del few[int(abs(x[0]) * 10)]
+    return made, few, taken
+
+
+def from_keys(x):
+    shares = dict.fromkeys(range(len(x)), 1 / len(x))
+    for k in shares:
+        shares[k] += x[k]
+    return shares, list(dict.fromkeys(int(v * 10) % 3 for v in x)), dict.fromkeys(x.tolist(), 0)
+
+
+def inside_lambdas(x):
+    """A name that is a lambda's and a generator's own is none of the function that calls itself."""
+    def spread(values):
+        if len(values) < 3:
+            return max((v for v in values), key=lambda v: -v)
+        half = len(values) // 2
+        return min(spread(values[:half]), spread(values[half:])) + sum(v for v in values if v > 0)
+    return spread(x)
+
+
+@pytest.mark.parametrize("function", [by_keys, put_in_order, from_keys, inside_lambdas])
+def test_spellings(function: Any) -> None:
+    alike(function, X)
+
+
+def members(name, level, x):
+    wall = Wall(name)
+    if wall is Wall.PERIODIC:
+        x = x % 1
+    return x, Wall[wall.name].value, Level(level).name, Level(level) == Level.HIGH, Level.LOW.name
+
+
+def test_members_by_value() -> None:
+    for name, level in (("periodic", 1), ("closed", 3)):
+        alike(members, name, level, X)
+    alike(members, "open", 1, X)
+    alike(members, "closed", 2, X)
+
+
+def never_raised(x):
+    try:
+        y = x + 1
+    except ValueError as error:
+        return str(error)
+    return y
+
+
+def test_a_message_that_nobody_reads() -> None:
+    alike(never_raised, X)

@@ -253,14 +253,15 @@ class _Loops(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         return self._written_twice(node)
 
-    def _written_twice(self, node: Any) -> ast.stmt:
+    def _written_twice(self, node: Any) -> Any:
         """``(a if c else b).append(v)``: ``if c: a.append(v)``, ``else: b.append(v)``; Python evaluates `c` first."""
         chosen = _chooses(node)
         if chosen is None:
             return node
         then, orelse = copy.deepcopy(node), node
+        way: Any
         for way, holds in ((then, True), (orelse, False)):
-            holder: Any = way.value.func if isinstance(way, ast.Expr) else way.target
+            holder = way.value.func if isinstance(way, ast.Expr) else way.target
             holder.value = holder.value.body if holds else holder.value.orelse
         return placed(ast.If(chosen.test, [self._written_twice(then)], [self._written_twice(orelse)]), node)
 

@@ -21,9 +21,8 @@ from transkern.frontend.numpy.elementwise import (
     describe,
     is_number,
     is_python_number,
-    present,
+    ordered,
     truth,
-    type_name,
 )
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
@@ -294,12 +293,7 @@ class Comparisons(Body):
         ctx = self.ctx
         if not isinstance(op, (ast.Eq, ast.NotEq)):
             symbol = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
-            names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (x, y)]
-            for k, one in enumerate((x, y)):
-                shown = [("NoneType" if j == k else name) for j, name in enumerate(names)]
-                text = f"'{symbol}' not supported between instances of '{shown[0]}' and '{shown[1]}'"
-                present(ctx, one, "TypeError", text)
-            return self.compared(op, *(v.value if isinstance(v, OrNone) else v for v in (x, y)))
+            return self.compared(op, *ordered(ctx, symbol, x, y))
         one, two = (x, y) if isinstance(x, OrNone) else (y, x)
         assert isinstance(one, OrNone)
         if isinstance(two, OrNone):

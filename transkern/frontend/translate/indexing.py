@@ -29,7 +29,7 @@ from transkern.frontend.python import characters
 from transkern.frontend.python.whole import NO_POSITION, in_64_bits, integer_expr
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.positions import check_position, check_subscripts
-from transkern.frontend.values import doubts, large, python_types
+from transkern.frontend.values import classes, doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import (
     CHARACTERS,
@@ -179,6 +179,9 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
 
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
+    if isinstance(base, Static) and classes.is_plain_enum(base.value) and len(items) == 1:
+        name = constant_object(ctx, items[0], "a member of an enum by a run-time name")
+        return Static(asked(ctx, operator.getitem, base.value, name))
     given, base = base, ctx.deref(base)
     python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
