@@ -182,11 +182,21 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
+    if any(_is_callers(ctx, one) for one in originals):
+        problem = "a change of a list in a list, which is an argument's, too"
+        raise NotKnown(refusals.TWO_NAMES, problem, "put a copy there: row[:]", ctx.span, ctx.lines)
     if any(is_list_read(ctx, other) for other in sorted(ctx.twins.siblings.get(pool, ()))):
         problem = "a change of a list that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "put copies there: row[:]")
     if pool in ctx.twins.rows.doubled:
         _fail_doubled(ctx)
+
+
+def _is_callers(ctx: Context, value: Value) -> bool:
+    """Whether a list is one of the caller's, who sees what becomes of it."""
+    if isinstance(value, GrowingList):
+        return ctx.is_of_argument(value.buffer)
+    return isinstance(value, Object) and ctx.sites[value.token][0] == "argument"
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:

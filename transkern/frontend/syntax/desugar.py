@@ -247,10 +247,10 @@ class _Loops(ast.NodeTransformer):
             chain = [*bound, *(body if test is None else [placed(ast.If(test, body, chain), node)])]
         return [assign(subject, node.subject, node), *chain]
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+    def visit_Expr(self, node: ast.Expr) -> Any:
         return self._written_twice(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         return self._written_twice(node)
 
     def _written_twice(self, node: Any) -> Any:
@@ -259,9 +259,8 @@ class _Loops(ast.NodeTransformer):
         if chosen is None:
             return node
         then, orelse = copy.deepcopy(node), node
-        way: Any
         for way, holds in ((then, True), (orelse, False)):
-            holder = way.value.func if isinstance(way, ast.Expr) else way.target
+            holder: Any = getattr(way, "target", None) or way.value.func
             holder.value = holder.value.body if holds else holder.value.orelse
         return placed(ast.If(chosen.test, [self._written_twice(then)], [self._written_twice(orelse)]), node)
 
