@@ -244,6 +244,8 @@ def _dict_method(
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
+                if name == "get":
+                    ctx.must_look_up(owner.token)
                 ctx.must_grow(owner.token, "a dict's key that is known at run time only")
             key = key_object(ctx, args[0])
             found = contents.get(key)

@@ -134,8 +134,7 @@ class Comparisons(Body):
                 made = truth(ctx, made)
                 return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
-                problem = "`in` a dict with a key that is known at run time only"
-                ctx.must_grow(y.token, problem, refusals.RUN_TIME_KEYS)
+                ctx.must_look_up(y.token)
             y = as_array(ctx, y) if isinstance(y, Flat) and not y.named else y
             python_types.check(ctx, operator.contains, ctx.deref(y), ctx.deref(x))
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))

@@ -200,6 +200,9 @@ class Results(Expressions):
                 )  # fmt: skip
             case Hashed(frozen=True):
                 self.ctx.fail(refusals.RESULT, "returning a frozenset", "return a set, a list or a tuple")
+            case Hashed(is_callers=True):
+                problem = "returning a dict that is an argument, in which keys are looked up that only the run knows"
+                self.ctx.fail(refusals.RESULT, problem, "return a copy of it: dict(d)")
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value, True)]
                 of = hashed.factory(self.ctx, value)
