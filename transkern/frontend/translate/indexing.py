@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
+from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import (
@@ -122,18 +123,32 @@ def _is_positive(ctx: Context, step: Expr) -> bool:
 
 
 def _step(ctx: Context, given: Value | None) -> Expr:
-    """A slice's step: a constant, or seen to be positive."""
+    """A slice's step: a constant, or positive."""
     if given is None:
         return b.ONE
     step = _bound(ctx, given)
     positive = (b.constant(step) or 0) > 0 or _is_positive(ctx, step)
     known = b.constant(step) is not None and not isinstance(given, OrNone)
     if not known and not positive:
-        ctx.must_be_known(
-            given, "a slice with a run-time step that may be negative or zero",
-            "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
-        )  # fmt: skip
+        try:
+            ctx.must_be_known(
+                given, "a slice with a run-time step that may be negative or zero",
+                "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
+            )  # fmt: skip
+        except NotKnown:
+            if any(trips is not None for trips in ctx.trips):  # whose iterations may be translated one by one
+                raise
+            step = _positive(ctx, _or_default(given, step, b.ONE))
     return _or_default(given, step, b.ONE)
+
+
+def _positive(ctx: Context, step: Expr) -> Expr:
+    """A step that nothing tells before the call, after a check that it goes forwards."""
+    step = ctx.let(step, "step")
+    ctx.guard(b.compare("not_equal", step, b.ZERO), "ValueError", "slice step cannot be zero")
+    text = f"a slice with a negative step that only the run knows is {NOT_COMPILED}"
+    ctx.guard(b.compare("greater", step, b.ZERO), "RuntimeError", text)
+    return ctx.let(b.maximum(step, b.ONE), "step")
 
 
 def _bound(ctx: Context, value: Value) -> Expr:
