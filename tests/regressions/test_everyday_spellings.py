@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
 from enum import Enum, IntEnum
 from functools import cache
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 
 X = np.array([0.2, 0.5, -1.0, 0.7])
@@ -314,3 +316,68 @@ def never_raised(x):
 
 def test_a_message_that_nobody_reads() -> None:
     alike(never_raised, X)
+
+
+def numbered(x):
+    """Counters of `itertools`, with a name and in loops."""
+    tie = count()
+    from_first = count(x[0])
+    heap = []
+    for v in x.tolist():
+        heapq.heappush(heap, (v > 0, next(tie), v))
+    found = []
+    while heap:
+        found.append(heapq.heappop(heap))
+        if found[-1][2] > 0:
+            found.append((True, next(tie), next(from_first) * next(from_first)))
+    for k in count(10, -3):
+        if k < -4:
+            break
+        if k % 2:
+            continue
+        found.append((False, k, 0.0))
+    return found, k, next(tie)
+
+
+def steps(x, ratio):
+    down, step, sums = int(ratio[0]), 1, []
+    spread = np.zeros(len(x) * max(down, 1))
+    spread[::down] = x
+    while step < len(x):
+        sums.append(x[::step].sum() + x[step - 1 :: 2 * step].sum())
+        step *= 2
+    return spread, x[1::down], x[:-1:down], sums
+
+
+def palindrome(text):
+    best = 0, 0
+    for k in range(2 * len(text)):
+        low, high = k // 2, k // 2 + k % 2
+        while low >= 0 and high < len(text) and text[low] == text[high]:
+            low, high = low - 1, high + 1
+        if high - low - 1 > best[1] - best[0]:
+            best = low + 1, high
+    return text[best[0] : best[1]]
+
+
+def parts_of_texts(text, at):
+    start, stop = int(at[0]), int(at[1])
+    return text[start:stop], text[start:], text[:stop], len(text[start:stop]), text[start:stop] == "bc"
+
+
+def test_counters() -> None:
+    alike(numbered, X)
+
+
+def test_steps_that_only_the_run_knows() -> None:
+    for down in (1, 2, 7, 0):
+        alike(steps, X, np.array([down]))
+    with pytest.raises(RuntimeError, match=r"negative step .* not compiled"):
+        transkern.compile(steps, target="cpu")(X, np.array([-1]))
+
+
+def test_parts_of_texts() -> None:
+    for text in ("forgeeksskeegfor", "ab", ""):
+        alike(palindrome, text)
+    for at in ((1, 3), (-3, -1), (0, 100), (4, 2), (-100, 2), (9, 9)):
+        alike(parts_of_texts, "abcdef", np.array(at))

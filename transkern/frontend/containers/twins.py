@@ -198,7 +198,7 @@ def check_originals(ctx: Context, pool: str) -> None:
 def _is_callers(ctx: Context, value: Value) -> bool:
     """Whether a list is one of the caller's, who sees what becomes of it."""
     if isinstance(value, GrowingList):
-        return ctx.is_of_argument(value.buffer)
+        return value.buffer in ctx.buffers and ctx.is_of_argument(value.buffer)
     return isinstance(value, Object) and ctx.sites[value.token][0] == "argument"
 
 

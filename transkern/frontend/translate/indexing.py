@@ -241,7 +241,12 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return characters.item(ctx, text, items[0])
         case Static(str() | bytes() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
-            within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            try:
+                within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            except NotKnown:
+                if isinstance(text, bytes) or any(trips is not None for trips in ctx.trips):  # see `_step`
+                    raise
+                return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))
         case Text():
             from transkern.frontend.python import spelling
@@ -542,6 +547,22 @@ def _joined_item(ctx: Context, owner: GrowingList, item: Item) -> Value:
     inside = b.both(b.compare("less", at, length), b.compare("greater_equal", at, b.neg(length)))
     ctx.guard(inside, "IndexError", "string index out of range")
     return element(ctx, owner, b.wrap_index(at, length))
+
+
+def _part_of_text(ctx: Context, text: str, part: Slice) -> Value:
+    """A slice of a text between bounds that only the run knows, as a text joined of its characters."""
+    step = Static(1) if part.step is None else part.step
+    problem = "a slice of a text with a step, between bounds that are known at run time only"
+    may_be_none = any(isinstance(p, OrNone) for p in (part.start, part.stop))
+    if may_be_none or constant_object(ctx, step, problem) not in (1, None):
+        ctx.fail(refusals.TEXT, problem, "take the part first, and then every so many of it: s[a:b][::2]")
+    start, stop = (
+        Static(default) if p is None or p == Static(None) else Scalar(_bound(ctx, p), True)
+        for p, default in ((part.start, 0), (part.stop, len(text)))
+    )
+    from transkern.frontend.python import spelling
+
+    return spelling.part(ctx, text, start, stop)
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
