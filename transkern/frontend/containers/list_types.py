@@ -34,6 +34,8 @@ from transkern.ir.expr import Const, Expr, Reduce, Var
 from transkern.ir.nodes import RESERVED_ROWS, ROOM
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
+_SEVERAL = 3  # types of a number that loops cannot hand on
+
 
 def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
@@ -78,7 +80,10 @@ def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
     ctx.held.note(owner.site, doubts.kinds_of(value))
     if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
         if not doubts.ask_for_split([value]):
-            doubts.depends(ctx, [value], "an element that is")
+            plain = doubts.is_of_neither(value) or doubts.is_all_pythons(value)
+            if owner.site is None or plain or len(value.doubt.kinds) < _SEVERAL:
+                doubts.depends(ctx, [value], "an element that is")
+            ctx.held.leave_untold(owner.site)
 
 
 def tag_of(value: Value) -> Expr:
@@ -295,6 +300,8 @@ def make_tags(ctx: Context, owner: GrowingList) -> None:
         ctx.buffers[owner.tags] = replace(ctx.buffers[owner.tags], dims=ctx.buffers[owner.buffer].dims)
         return
     if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
+        return
+    if owner.site in ctx.held.untold:
         return
     if not owner.tags:
         owner.tags = ctx.fresh(f"{owner.buffer}_types")

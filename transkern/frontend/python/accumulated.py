@@ -42,9 +42,9 @@ def names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     added = [x.target for x in own if isinstance(x, ast.AugAssign) and isinstance(x.op, ast.Add)]
     bound = {*(id(t) for t, _ in pairs), *map(id, added)}
     stored = {x.id for x in own if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and id(x) not in bound}
-    tried = any(isinstance(x, ast.Try) for x in own)  # a handler sees which names of a statement have got their values
-    together = {t.id for x in own if tried and len(_singly(x)) > 1 for t, _ in _singly(x)}
-    return (begun & longer) - captured_names_in(node) - set(parameter_names(node)) - stored - together
+    captured, tried = captured_names_in(node), any(isinstance(x, ast.Try) for x in own)
+    together = {t.id for x in own for t in _seen_together(_singly(x), captured, tried)}
+    return (begun & longer) - captured - set(parameter_names(node)) - stored - together
 
 
 def captured_names_in(node: ast.FunctionDef) -> frozenset[str]:
@@ -73,6 +73,15 @@ def _singly(x: ast.AST) -> list[tuple[ast.Name, ast.expr]]:
             return []
         earlier.add(target.id)
     return plain if len(plain) == len(pairs) else []
+
+
+def _seen_together(
+    pairs: list[tuple[ast.Name, ast.expr]], captured: frozenset[str], tried: bool
+) -> list[ast.Name]:  # fmt: skip
+    """The names of one statement of which a handler, or a function that one of its values calls, may see that some have
+    got their values and others not."""
+    names = [target for target, _ in pairs]
+    return names if len(names) > 1 and (tried or any(t.id in captured for t in names)) else []
 
 
 def _reads(value: ast.expr, names: set[str]) -> bool:
