@@ -374,6 +374,6 @@ def changed_in_a_loop(rows, x):
 @pytest.mark.parametrize("function", [changed_once, changed_in_a_loop])
 def test_a_list_of_the_callers_is_not_changed_by_a_copy_that_stands_for_it(function: Callable[..., Any]) -> None:
     rows = [[1.0], [2.0, 3.0]]
-    with pytest.raises(transkern.CompileError, match="which an argument has in it, too"):
+    with pytest.raises(transkern.CompileError, match="which is an argument's, too"):
         transkern.compile(function, target="cpu")(rows, X)
     assert rows == [[1.0], [2.0, 3.0]]

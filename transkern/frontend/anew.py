@@ -70,10 +70,22 @@ class Becomes(NotKnown):
 @dataclass
 class Held:
     """The types of the numbers that lists of several types hold, as far as is known, by the lists' sites (None: of any
-    list); `told`: what was said when numbers were read."""
+    list); `told`: what was said when numbers were read. `untold`: lists that get numbers of which nothing tells whether
+    they are Python's or NumPy's, so that all are held in NumPy's type."""
 
     kinds: dict[Site | None, set[Kind]] = field(default_factory=dict)
     told: dict[Site | None, set[Kind]] = field(default_factory=dict)
+    untold: set[Site] = field(default_factory=set)
+    again: bool = False  # a list has become one of these
+
+    def begin(self) -> None:
+        """The function is translated once more."""
+        self.told.clear()
+        self.again = False
+
+    def leave_untold(self, site: Site) -> None:
+        self.again = self.again or site not in self.untold
+        self.untold.add(site)
 
     def note(self, site: Site | None, kinds: Iterable[Kind]) -> None:
         for key in {site, None}:
@@ -85,4 +97,4 @@ class Held:
 
     def is_settled(self) -> bool:
         """Whether nothing has become known of a list since numbers were read from it."""
-        return all(self.kinds.get(site, set()) == kinds for site, kinds in self.told.items())
+        return not self.again and all(self.kinds.get(site, set()) == kinds for site, kinds in self.told.items())

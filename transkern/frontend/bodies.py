@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -15,11 +16,12 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax import generators, nonlocals
+from transkern.frontend.syntax import counters, generators, nonlocals
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
 from transkern.frontend.translate import attributes
+from transkern.frontend.values import classes
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Span
@@ -72,7 +74,7 @@ class Body:
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.read(node)
-        plain = nonlocals.passed_on(node, self._is_pythons)
+        plain = counters.counted(nonlocals.passed_on(node, self._is_pythons), self._is_count, self._is_pythons)
         if isinstance(plain, ast.FunctionDef) and not ctx.pinned and accumulated.names(plain):
             ctx.may_spell = True
             plain = accumulated.as_lists(plain) if ctx.spelling else plain
@@ -146,6 +148,17 @@ class Body:
     def _is_pythons(self, name: str) -> bool:
         """Whether a name means Python's own function."""
         return name not in self.env and self.scope.lookup(name) == Known(f"builtins.{name}")
+
+    def _is_count(self, called: ast.expr) -> bool:
+        """Whether an expression means `itertools.count`."""
+        match called:
+            case ast.Name(name) if name not in self.env:
+                found = self.scope.lookup(name)
+            case ast.Attribute(ast.Name(name), "count") if name not in self.env:
+                return self.scope.lookup(name) == Known("itertools")
+            case _:
+                return False
+        return found is not None and classes.object_at(found) is itertools.count
 
 
 class At:

@@ -530,6 +530,13 @@ class Context:
         problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"
         raise NotKnown(refusals.TWO_NAMES, problem, "append (choose) a copy: row[:], dict(row)", self.span, self.lines)
 
+    def must_look_up(self, token: int) -> NoReturn:
+        """A key is looked up in a dict, of which only the run knows which it is."""
+        problem, site = "a dict's key that is known at run time only", self.sites[token]
+        if self._is_dict_of_caller(token) and site not in self.growing:
+            raise MustGrow(site, self.error(refusals.RUN_TIME_KEYS, problem, "copy it first: d = dict(d)"))
+        self.must_grow(token, problem, refusals.RUN_TIME_KEYS)
+
     def must_grow(self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
         of_argument = self._is_dict_of_caller(token)
@@ -675,6 +682,8 @@ class Context:
             if one.dtype and one.buffer not in self.buffers:
                 length = self.bounds.get(one.count, b.ZERO)
                 self.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=self.span.line)
+            if one.dtype and one.tags and one.tags not in self.buffers:
+                self.buffers[one.tags] = replace(self.buffers[one.buffer], name=one.tags, dtype="uint8")
 
     def may_grow(self, count: str) -> bool:
         """Whether a list may have got longer by the next iteration of a loop around: its bound says nothing of that."""

@@ -53,7 +53,7 @@ def specialise(
     loops = Loops(grows)
     changes: list[Change] = []
     while True:
-        held.told.clear()
+        held.begin()
         try:
             lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, early, held
             program, found = _translated(function, types, lists, loops, changes, reserves, left_out)

@@ -248,3 +248,16 @@ def listed(items: Any) -> Any:
     for item in items:
         found.append(item)
     return found
+
+
+def from_keys(keys: Any, value: Any) -> Any:
+    """``dict.fromkeys(keys, value)``."""
+    found = {}
+    for key in keys:
+        found[key] = value
+    return found
+
+
+def item_of(values: Any, key: Any) -> Any:
+    """``values.__getitem__(key)``."""
+    return values[key]

@@ -58,3 +58,13 @@ def number_of(characters: Any) -> Any:
     if characters[0] == "-":
         number = -number
     return number
+
+
+def part_of(text: Any, start: Any, stop: Any) -> Any:
+    """``text[start:stop]``."""
+    first = max(start + len(text), 0) if start < 0 else start
+    behind = min(stop + len(text) if stop < 0 else stop, len(text))
+    found: list[str] = []
+    for k in range(first, behind):
+        found.append(text[k])
+    return found

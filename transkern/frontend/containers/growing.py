@@ -273,7 +273,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         return
     if isinstance(value, (Object, Dict)):
         if isinstance(value, Object) and isinstance(ctx.deref(value), Seq):
-            twins.note_original(ctx, owner.buffer, value)
+            twins.note_original(ctx, owner.buffer, value, owner.site)
         value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
     if owner.row == OPTIONAL:

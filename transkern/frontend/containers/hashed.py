@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend.anew import Site
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, list_types
 from transkern.frontend.context import Context
@@ -66,6 +66,18 @@ def of_items(ctx: Context, name: str, contents: Dict | Seq, site: Site) -> Hashe
     return made
 
 
+def of_argument(ctx: Context, name: str, contents: Dict) -> Hashed:
+    """A copy of a dict that is an argument, in which keys are looked up that only the run knows."""
+    return replace(of_items(ctx, name, contents, ("looked up", name)), is_callers=True)
+
+
+def _check_own(ctx: Context, owner: Hashed) -> None:
+    """Refuses to change the copy of a dict that is an argument."""
+    if owner.is_callers:
+        problem = "a change of a dict that is an argument, in which keys are looked up that only the run knows"
+        raise NotKnown(refusals.RUN_TIME_KEYS, problem, "copy it first: d = dict(d)", ctx.span, ctx.lines)
+
+
 def key_value(key: Any) -> Value:
     return Seq(tuple(key_value(k) for k in key)) if isinstance(key, tuple) else Static(key)
 
@@ -106,8 +118,10 @@ def _key(ctx: Context, key: Value) -> Value:
         return Seq(tuple(_key(ctx, i) for i in key.items))
     if isinstance(key, Char):
         return Char(ctx.let(key.code, "key"))
-    python = is_python_number(key)
-    return key if isinstance(key, Static) else Scalar(ctx.let(scalar_expr(ctx, key), "key"), python)
+    if isinstance(key, Static):
+        return key
+    kept = ctx.let(scalar_expr(ctx, key), "key")
+    return replace(key, expr=kept) if isinstance(key, Scalar) else Scalar(kept, is_python_number(key))
 
 
 def _code(ctx: Context, key: Value) -> Value:
@@ -138,6 +152,7 @@ def contains(ctx: Context, owner: Hashed, key: Value) -> Value:
 
 def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
     """The number of a key, which is in from now on."""
+    _check_own(ctx, owner)
     key = _key(ctx, key)
     found = compose(ctx, "hashes", "add", [*owner.lists, key, _code(ctx, key)], {})
     return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
@@ -289,6 +304,7 @@ def move_to_end(ctx: Context, owner: Hashed, key: Value) -> None:
 
 def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
     """``owner.pop(key)``."""
+    _check_own(ctx, owner)
     number = _present(ctx, find(ctx, owner, key), key)
     value = growing.held(ctx, _value(ctx, owner, number))
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
@@ -302,6 +318,7 @@ def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
 
 def delete(ctx: Context, owner: Hashed, key: Value) -> None:
     """``del owner[key]``."""
+    _check_own(ctx, owner)
     if owner.of is collections.Counter:
         compose(ctx, "hashes", "discard", [owner.alive, owner.info, find(ctx, owner, key)], {})
         return
@@ -325,6 +342,7 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
             for key, value in zip(contents.keys, contents.items, strict=True):
                 store(ctx, owner, key_value(key), value)
             return
+        _check_own(ctx, owner)
         pairs = items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
         compose(ctx, "hashes", "update_dict", [owner, pairs], {})
         return
@@ -409,6 +427,7 @@ def taken_out(
 ) -> list[Value]:
     """What the lists in `held` have of a key that is taken out, which the composition `name` chooses; `empty` is the
     text of the KeyError where there is none."""
+    _check_own(ctx, owner)
     some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
     ctx.guard(some, "KeyError", empty)
     if not all(is_typed(ctx, one) for one in held):
@@ -421,6 +440,7 @@ def taken_out(
 
 
 def clear(ctx: Context, owner: Hashed) -> None:
+    _check_own(ctx, owner)
     if owner.values is not None:
         growing.clear(ctx, owner.values)
     compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})

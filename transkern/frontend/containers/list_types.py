@@ -34,13 +34,17 @@ from transkern.ir.expr import Const, Expr, Reduce, Var
 from transkern.ir.nodes import RESERVED_ROWS, ROOM
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
+_SEVERAL = 3  # types of a number that loops cannot hand on
+
 
 def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
     one or the other has a type that the list's is not."""
-    if doubts.is_of_neither(value) and not tells_its_type(value):
-        doubts.ask_for_split([value])
-        doubts.depends(ctx, [value], "an element that is")
+    if not tells_its_type(value):
+        if doubts.is_of_neither(value) or doubts.is_all_pythons(value):
+            doubts.ask_for_split([value])
+        if doubts.is_of_neither(value):
+            doubts.depends(ctx, [value], "an element that is")
     kinds = doubts.kinds_of(value)
     if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
         return
@@ -61,7 +65,7 @@ def tells_its_type(value: Value) -> bool:
     if not isinstance(value, Scalar):
         return False
     split = None if value.doubt is None else value.doubt.split
-    return value.tag is not None or (split is not None and split.exact)
+    return value.tag is not None or (split is not None and (split.exact or doubts.is_all_pythons(value)))
 
 
 def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
@@ -75,7 +79,11 @@ def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
     """Notes the types that a number which is put into a list of several types may have."""
     ctx.held.note(owner.site, doubts.kinds_of(value))
     if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
-        doubts.depends(ctx, [value], "an element that is")
+        if not doubts.ask_for_split([value]):
+            plain = doubts.is_of_neither(value) or doubts.is_all_pythons(value)
+            if owner.site is None or plain or len(value.doubt.kinds) < _SEVERAL:
+                doubts.depends(ctx, [value], "an element that is")
+            ctx.held.leave_untold(owner.site)
 
 
 def tag_of(value: Value) -> Expr:
@@ -295,6 +303,8 @@ def make_tags(ctx: Context, owner: GrowingList) -> None:
         ctx.buffers[owner.tags] = replace(ctx.buffers[owner.tags], dims=ctx.buffers[owner.buffer].dims)
         return
     if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
+        return
+    if owner.site in ctx.held.untold:
         return
     if not owner.tags:
         owner.tags = ctx.fresh(f"{owner.buffer}_types")

@@ -204,7 +204,7 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value, given: 
     """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
     if isinstance(given, Object):
         ctx.note_handed(given)
-        twins.note_original(ctx, owner.buffer, given)
+        twins.note_original(ctx, owner.buffer, given, owner.site)
     value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         problem = f"a store of {describe(value)} into a list of lists"

@@ -98,9 +98,9 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among lists", "append lists only: [x] for a number")
     if isinstance(value, Object):
         ctx.note_handed(value)
-    twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents)
+    twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents, rows.pool.site)
     if isinstance(contents, Seq) and contents.row_of is not None:
-        twins.note_original(ctx, rows.pool.buffer, contents.row_of)
+        twins.note_original(ctx, rows.pool.buffer, contents.row_of, rows.pool.site)
     assert isinstance(contents, (GrowingList, Seq))
     if isinstance(contents, GrowingList) and (isinstance(value, Row) or not ctx.is_last_look(value)):
         ctx.note_append(contents.buffer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from transkern.frontend.values.values import (
     Hashed,
     JoinedText,
     Kind,
+    Method,
     Object,
     OneOf,
     Range,
@@ -124,12 +126,13 @@ def _list_method(
             extend(ctx, owner, args[0])
             return result
         case "insert":
-            asked(ctx, changed.insert, constant_object(ctx, args[0], "an insertion at a run-time position"), args[1])
+            at = _place(ctx, owner, args[0], "an insertion at a run-time position")
+            asked(ctx, changed.insert, at, args[1])
         case "pop":
-            at = constant_object(ctx, args[0], "pop of a run-time position") if args else -1
+            at = _place(ctx, owner, args[0], "pop of a run-time position") if args else -1
             result = asked(ctx, changed.pop, at)
         case "__delitem__":
-            asked(ctx, changed.__delitem__, constant_object(ctx, args[0], "deleting an item at a run-time position"))
+            asked(ctx, changed.__delitem__, _place(ctx, owner, args[0], "deleting an item at a run-time position"))
         case "remove":
             try:
                 known = [constant_object(ctx, i, "remove from run-time values") for i in items]
@@ -146,6 +149,8 @@ def _list_method(
         case "reverse":
             changed.reverse()
         case "sort":
+            if keywords.get("key") is not None and isinstance(owner, Object):
+                ctx.must_grow(owner.token, "`list.sort` with `key=`")
             made = ordering.ordered(ctx, items, keywords)
             if not isinstance(made, Seq):
                 assert isinstance(owner, Object)
@@ -155,6 +160,16 @@ def _list_method(
             return None
     ctx.change(owner, Seq(tuple(changed), "list"))
     return result
+
+
+def _place(ctx: Context, owner: Value, position: Value, what: str) -> Any:
+    """A position in a list whose items are known; where only the run knows it, the list is one of run-time length."""
+    try:
+        return constant_object(ctx, position, what)
+    except NotKnown as error:
+        if isinstance(owner, Object) and error.grown is None:
+            error.grown = ctx.grows_at(owner.token)
+        raise
 
 
 def _set_method(ctx: Context, owner: Value, items: tuple[Value, ...], name: str, args: Sequence[Value]) -> Value | None:
@@ -222,6 +237,8 @@ def _dict_method(
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
+                if name == "get":
+                    ctx.must_look_up(owner.token)
                 ctx.must_grow(owner.token, "a dict's key that is known at run time only")
             key = key_object(ctx, args[0])
             found = contents.get(key)
@@ -410,5 +427,9 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         if isinstance(items, list):
             return Seq(tuple(items), kind)
         return growing.list_of(ctx, array, False)
+    if isinstance(contents, Method) and contents.name in ("ndindex", "product"):
+        count = b.constant(trip_count(*counted[:3]))
+        items = iterating.one_by_one(counted) if count is not None and count <= _FEW else None
+        return Seq(tuple(items), kind) if isinstance(items, list) else compose(ctx, "lists", "listed", [contents], {})
     help = "write a comprehension, with copies of arrays: [row.copy() for row in a]"
     ctx.fail(refusals.OPERANDS, f"a list of {describe(contents)}", help)

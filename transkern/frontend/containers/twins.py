@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.values.reach import reached
 from transkern.frontend.values.values import Array, GrowingList, Object, Value
 from transkern.ir.expr import Load
@@ -30,6 +30,7 @@ class Twins:
     doubled: set[str] = field(default_factory=set)
     shorter: set[str] = field(default_factory=set)  # lists that got shorter while somebody looked at what they hold
     originals: dict[str, list[Value]] = field(default_factory=dict)  # by memory of rows: lists that are copied there
+    lent: set[str] = field(default_factory=set)  # memory of rows in which lists of the caller's stand as copies
     siblings: dict[str, set[str]] = field(default_factory=dict)  # memory of rows in which copies of one list stand
     rows: Rows = field(default_factory=lambda: Rows())
 
@@ -150,9 +151,11 @@ def _is_from_before(ctx: Context, made: tuple[int, ...]) -> bool:
     return bool(set(ctx.loop_path) - set(made))
 
 
-def note_original(ctx: Context, pool: str, value: Value) -> None:
-    """A list stands among rows as a copy."""
+def note_original(ctx: Context, pool: str, value: Value, site: Site | None) -> None:
+    """A list stands among rows as a copy, in a list that is made at `site`; what an argument holds is put back."""
     known = ctx.twins.originals.setdefault(pool, [])
+    if _is_callers(ctx, value) and not _is_part(ctx, value, site):
+        ctx.twins.lent.add(pool)
     made = ctx.made_in.get(value.buffer) if isinstance(value, GrowingList) else None
     if isinstance(value, Object):
         made = ctx.made_at.get(value.token)
@@ -182,14 +185,30 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
-    if any(isinstance(one, Object) and one.token in ctx.paths for one in originals):
-        problem = "a change of a list in a list, which an argument has in it, too"
-        ctx.fail(refusals.TWO_NAMES, problem, "put a copy there: row[:]")
+    lent = any(isinstance(one, Object) and one.token in ctx.paths for one in originals)
+    if lent or pool in ctx.twins.lent:
+        problem = "a change of a list in a list, which is an argument's, too"
+        raise NotKnown(refusals.TWO_NAMES, problem, "put a copy there: row[:]", ctx.span, ctx.lines)
     if any(is_list_read(ctx, other) for other in sorted(ctx.twins.siblings.get(pool, ()))):
         problem = "a change of a list that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "put copies there: row[:]")
     if pool in ctx.twins.rows.doubled:
         _fail_doubled(ctx)
+
+
+def _is_callers(ctx: Context, value: Value) -> bool:
+    """Whether a list is one of the caller's, who sees what becomes of it."""
+    if isinstance(value, GrowingList):
+        return value.buffer in ctx.buffers and ctx.is_of_argument(value.buffer)
+    return isinstance(value, Object) and ctx.sites[value.token][0] == "argument"
+
+
+def _is_part(ctx: Context, value: Value, site: Site | None) -> bool:
+    """Whether a list is what the argument that is made at `site` has held from the beginning."""
+    if site is None or site[0] != "argument" or not isinstance(value, Object):
+        return site is not None and site[0] == "argument"
+    name = str(ctx.sites[value.token][1])
+    return name.startswith(f"{site[1]}_") and name not in ctx.parameters
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:

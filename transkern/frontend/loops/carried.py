@@ -349,7 +349,8 @@ class LoopState:
         """What is known of a number's type where iterations leave another one than there was before."""
         numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
         doubted = doubts.doubt(types, numbers)
-        if doubted is None or (initial is None and not self.tells) or name in self.untold or len(types) > 2:
+        begins = initial is not None or self.tells or all(python for _, python in types)
+        if doubted is None or not begins or name in self.untold or len(types) > 2:
             return doubted
         if initial is None:  # nobody reads what it is before it has a value
             initial = Scalar(Const(0, types[0][0]), types[0][1])

@@ -76,9 +76,9 @@ def one_by_one(counted: Any) -> Any:
 
 
 def is_lazy(value: Value) -> bool:
-    """Whether a value is what ``zip``, ``enumerate`` or ``reversed`` makes, whose elements are not made before a loop
-    comes to them."""
-    return isinstance(value, Method) and value.name in ("zip", "enumerate", "reversed")
+    """Whether a value is what ``zip``, ``enumerate``, ``reversed`` or ``product`` makes, whose elements are not made
+    before a loop comes to them."""
+    return isinstance(value, Method) and value.name in ("zip", "enumerate", "reversed", "product", "ndindex")
 
 
 def all_of(ctx: Context, value: Value) -> Value:
@@ -136,6 +136,9 @@ def iteration(ctx: Context, source: Value) -> Any:
             return list(items)
         case Method(Seq(items), "ndindex"):
             return _grid(ctx, items, lambda index: index)
+        case Method(Seq(items), "product"):
+            ranges = [r for r in items if isinstance(r, Range)]
+            return _grid(ctx, [Scalar(trip_count(r.start, r.stop, r.step), True) for r in ranges], _of_ranges(ranges))
         case Method(Seq((of,)), "ndenumerate"):
             array = as_array(ctx, of)
             array = ctx.kept(array)
@@ -246,6 +249,17 @@ def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) 
         return element(Seq(tuple(Scalar(i, True) for i in b.unravel(position, tuple(sizes)))))
 
     return b.ZERO, b.product(tuple(sizes)), b.ONE, at
+
+
+def _of_ranges(ranges: Sequence[Range]) -> Callable[[Seq], Value]:
+    """One item of each of some ranges, by their positions."""
+
+    def items(index: Seq) -> Value:
+        positions = [i.expr for i in index.items if isinstance(i, Scalar)]
+        numbers = (b.add(r.start, b.mul(r.step, at)) for r, at in zip(ranges, positions, strict=True))
+        return Seq(tuple(Scalar(number, True) for number in numbers))
+
+    return items
 
 
 def _row(array: Array, position: Expr) -> Value:

@@ -475,6 +475,7 @@ class Loops(Branches):
             self.env.clear()
             self.env.update(before)
 
+        self.env.update({shown: Static("") for shown in told if shown is not None})  # nothing may be raised at all
         ctx.catching.append(Catch(kinds, tuple(lets_pass), ctx.depth, leave))
         try:
             return self.block(body)

@@ -142,6 +142,21 @@ def present(ctx: Context, value: Value, error: str = "TypeError", message: str =
     return value.value
 
 
+def ordered(ctx: Context, symbol: str, x: Value, y: Value) -> tuple[Value, Value]:
+    """Two values of which Python asks which is first: its error where one is None."""
+    if not isinstance(x, OrNone) and not isinstance(y, OrNone):
+        return x, y
+    sides = [(v.value, v.none) if isinstance(v, OrNone) else (v, b.FALSE) for v in (x, y)]
+    names, nones = [type_name(v) for v, _ in sides], [none for _, none in sides]
+    cases = ((b.both(*nones), (0, 1)), (nones[0], (0,)), (nones[1], (1,)))
+    for holds, absent in cases:
+        if holds != b.FALSE:
+            shown = ["NoneType" if k in absent else name for k, name in enumerate(names)]
+            text = f"'{symbol}' not supported between instances of '{shown[0]}' and '{shown[1]}'"
+            ctx.guard(b.logical_not(holds), "TypeError", text)
+    return sides[0][0], sides[1][0]
+
+
 def type_name(value: Value) -> str:
     """The name of a value's type in Python's messages about operands."""
     match value:

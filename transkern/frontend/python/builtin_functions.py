@@ -27,6 +27,7 @@ from transkern.frontend.numpy.elementwise import (
     exact_expr,
     is_number,
     is_python_number,
+    ordered,
     present,
     scalar_expr,
     truth,
@@ -337,9 +338,9 @@ TABLE["builtins.dict"] = _dict
 @handles("builtins.dict.fromkeys", names="iterable value")
 def _fromkeys(ctx: Context, a: Arguments) -> Value:
     counted = iteration(ctx, a.need("iterable"))
-    if not isinstance(counted, list):
-        ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
     made, value = Dict((), ()), a.get("value") or Static(None)
+    if not isinstance(counted, list):
+        return compose(ctx, "lists", "from_keys", [iterating.all_of(ctx, a.need("iterable")), value], {})
     for item in counted:
         made = made.put(key_object(ctx, item, _FILLED), value)
     return made
@@ -561,6 +562,7 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
 
 def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
     """Python's max or min of two values."""
+    two, one = ordered(ctx, ">" if name == "max" else "<", two, one)
     if isinstance(one, Static) and isinstance(two, Static) and is_number(one) and is_number(two):
         return Static(asked(ctx, max if name == "max" else min, one.value, two.value))
     if large.is_large(one) or large.is_large(two):

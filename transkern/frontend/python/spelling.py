@@ -40,3 +40,9 @@ def listed(ctx: Context, value: Value) -> Value:
             return Seq((characters.chosen(ctx, options, index),), "list")  # type: ignore[arg-type]
         case _:
             ctx.fail(refusals.TEXT, f"{describe(value)} as a piece of a text", "append its characters to a list")
+
+
+def part(ctx: Context, text: str, start: Value, stop: Value) -> Value:
+    """``text[start:stop]``, between bounds that only the run knows."""
+    held = ctx.deref(compose(ctx, "texts", "part_of", [Static(text), start, stop], {}))
+    return JoinedText(held, "") if isinstance(held, GrowingList) else Static("")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from transkern.frontend.syntax.own_lists import GrowInPlace, lists_of_one_name
 
@@ -51,7 +51,18 @@ def without_returns(loop: ast.stmt) -> list[ast.stmt]:
 
 
 def _has_any(node: ast.FunctionDef) -> bool:
-    return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) for x in ast.walk(node))
+    return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) or _chooses(x) for x in ast.walk(node))
+
+
+def _chooses(x: ast.AST) -> ast.IfExp | None:
+    """What a statement calls a method of, or changes in place, where that is `a if c else b`."""
+    match x:
+        case ast.Expr(ast.Call(ast.Attribute(ast.IfExp() as chosen))):
+            return chosen
+        case ast.AugAssign(ast.Subscript(ast.IfExp() as chosen) | ast.Attribute(ast.IfExp() as chosen)):
+            return chosen
+        case _:
+            return None
 
 
 def _is_true(test: ast.expr) -> bool:
@@ -235,6 +246,23 @@ class _Loops(ast.NodeTransformer):
                 test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
             chain = [*bound, *(body if test is None else [placed(ast.If(test, body, chain), node)])]
         return [assign(subject, node.subject, node), *chain]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        return self._written_twice(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return self._written_twice(node)
+
+    def _written_twice(self, node: Any) -> Any:
+        """``(a if c else b).append(v)``: ``if c: a.append(v)``, ``else: b.append(v)``; Python evaluates `c` first."""
+        chosen = _chooses(node)
+        if chosen is None:
+            return node
+        then, orelse = copy.deepcopy(node), node
+        for way, holds in ((then, True), (orelse, False)):
+            holder: Any = getattr(way, "target", None) or way.value.func
+            holder.value = holder.value.body if holds else holder.value.orelse
+        return placed(ast.If(chosen.test, [self._written_twice(then)], [self._written_twice(orelse)]), node)
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         if not (self.inlined and self.depth):

@@ -181,9 +181,12 @@ def _bound_here(node: ast.AST) -> set[str]:
 
 
 def _read(node: ast.AST) -> Names:
-    """The names read somewhere in `node`; ``x += 1`` reads `x`. What a comprehension binds is its own."""
+    """The names read somewhere in `node`; ``x += 1`` reads `x`. What a comprehension binds is its own, and so
+    are the parameters of a lambda."""
     if isinstance(node, ast.Name):
         return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else _NOTHING
+    if isinstance(node, ast.Lambda):
+        return _captured(node)
     read = _NOTHING.union(*map(_read, ast.iter_child_nodes(node)))
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return read | {node.target.id}

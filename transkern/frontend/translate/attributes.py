@@ -157,7 +157,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
     if isinstance(value, Scalar) and value.python and name in _PARTS:
         return _part_of_number(value, name)
     if isinstance(value, Static) and not isinstance(value.value, _NUMPYS):
-        if isinstance(value.value, (bool, int, float, complex)):
+        is_member = isinstance(value.value, enum.Enum) and not hasattr(int, name)
+        if isinstance(value.value, (bool, int, float, complex)) and not is_member:
             return _number_attribute(ctx, value, name)
         return _host_attribute(ctx, value.value, name)
     if isinstance(contents, (Seq, Dict, GrowingList, Hashed)):

@@ -8,7 +8,7 @@ import dataclasses
 import functools as tools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -36,6 +36,8 @@ from transkern.frontend.translate import attributes, functions, special_methods
 from transkern.frontend.translate.conditions import Conditions
 from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.translate.waiting import waiting
+from transkern.frontend.values import classes
+from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import (
     ITEM,
     Array,
@@ -343,20 +345,24 @@ class Calls(Conditions):
         ctx = self.ctx
         function = keywords["key"]
         items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
+        source: Value = Static(None)
         if not isinstance(items, list):
             source = ctx.deref(iterating.all_of(ctx, positional[0]))
             source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
+            items = list(source.items) if isinstance(source, Seq) else items
+        if not isinstance(items, list):
             if name != "sorted":
                 if keywords.get("default") is not None:
                     help = f"test the length first: {name}(x, key=f) if len(x) else …"
                     ctx.fail(refusals.OPTION, f"`{name}` with `key=` and `default=`", help, node)
                 return compose(ctx, "lists", f"{name}_by", [source, function], {})
             found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
+            found = growing.from_items(ctx, found, self.site("keys")) if isinstance(found, Seq) else found
             reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
             return ordering.sorted_list(ctx, source, found, bool(reverse))
-        if not items:
-            help = "give it at least one item"
-            ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `key=` of nothing", help, node)
+        if not items:  # which no function is asked for
+            others = {k: v for k, v in keywords.items() if k == "default"}
+            return functions.call(ctx, f"builtins.{name}", [Seq((), "list")], others)
         keys = [self.apply_function(function, [item], node) for item in items]
         if name == "sorted":
             reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
@@ -417,6 +423,9 @@ class Calls(Conditions):
         ctx = self.ctx
         if kind in (itertools.product, itertools.combinations, itertools.permutations):
             return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
+        if classes.is_plain_enum(kind) and len(positional) == 1 and not keywords:
+            value = constant_object(ctx, positional[0], "a member of an enum by a run-time value")
+            return Static(asked(ctx, kind, value))
         path = path_of(kind)
         if path is not None and (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
             return made
@@ -463,11 +472,15 @@ class Calls(Conditions):
     def arranged(
         self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
     ) -> Value:  # fmt: skip
-        """``itertools.product`` of ranges, and of what is known one by one with `combinations` and `permutations`."""
+        """``itertools.product`` of ranges, of which nothing is written out; of what is known one by one, and with it
+        `combinations` and `permutations`."""
         ctx = self.ctx
-        ranges = [p for p in positional if isinstance(p, Range) and p.start == b.ZERO and p.step == b.ONE]
-        if kind is itertools.product and not keywords and positional and len(ranges) == len(positional):
-            return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+        ranges = [p for p in positional if isinstance(p, Range)]
+        if kind is itertools.product and positional and len(ranges) == len(positional):
+            ranges *= self._repeated(keywords)
+            if ranges and all(r.start == b.ZERO and r.step == b.ONE for r in ranges):
+                return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+            return Method(Seq(tuple(ranges)), "product") if ranges else Seq((Seq(()),), "list")
         if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
             source = ctx.deref(positional[0])
             if isinstance(source, GrowingList) and source.extent is None:
@@ -490,8 +503,8 @@ class Calls(Conditions):
                 ]  # fmt: skip
             known.append(items)
         if kind is itertools.product:
-            times = constant_object(ctx, keywords.get("repeat", Static(1)), "`repeat=`")
-            check_items(math.prod(map(len, known)) ** min(max(0, times), 16) if known else 1)
+            times = self._repeated(keywords)
+            check_items(math.prod(map(len, known)) ** min(times, 16) if known else 1)
             return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
         size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
         of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
@@ -499,6 +512,12 @@ class Calls(Conditions):
             length = len(known[0]) if of is None else of
             check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
         return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
+
+    def _repeated(self, keywords: Mapping[str, Value]) -> int:
+        """How often each of its iterables stands in an `itertools.product`."""
+        times = constant_object(self.ctx, keywords.get("repeat", Static(1)), "`repeat=`")
+        asked(self.ctx, itertools.product, repeat=times)  # which says what it may not be
+        return int(times)
 
     def _fields(
         self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],

@@ -21,9 +21,8 @@ from transkern.frontend.numpy.elementwise import (
     describe,
     is_number,
     is_python_number,
-    present,
+    ordered,
     truth,
-    type_name,
 )
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
@@ -135,8 +134,7 @@ class Comparisons(Body):
                 made = truth(ctx, made)
                 return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
-                problem = "`in` a dict with a key that is known at run time only"
-                ctx.must_grow(y.token, problem, refusals.RUN_TIME_KEYS)
+                ctx.must_look_up(y.token)
             y = as_array(ctx, y) if isinstance(y, Flat) and not y.named else y
             python_types.check(ctx, operator.contains, ctx.deref(y), ctx.deref(x))
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
@@ -294,12 +292,7 @@ class Comparisons(Body):
         ctx = self.ctx
         if not isinstance(op, (ast.Eq, ast.NotEq)):
             symbol = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
-            names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (x, y)]
-            for k, one in enumerate((x, y)):
-                shown = [("NoneType" if j == k else name) for j, name in enumerate(names)]
-                text = f"'{symbol}' not supported between instances of '{shown[0]}' and '{shown[1]}'"
-                present(ctx, one, "TypeError", text)
-            return self.compared(op, *(v.value if isinstance(v, OrNone) else v for v in (x, y)))
+            return self.compared(op, *ordered(ctx, symbol, x, y))
         one, two = (x, y) if isinstance(x, OrNone) else (y, x)
         assert isinstance(one, OrNone)
         if isinstance(two, OrNone):

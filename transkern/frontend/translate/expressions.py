@@ -498,7 +498,7 @@ class Expressions(Calls):
         except NotKnown:
             key = items[0] if len(items) == 1 else Seq(tuple(items))
             if isinstance(self.ctx.deref(owner), Dict) and hashed.is_run_time_key(self.ctx, key):
-                self.ctx.must_grow(owner.token, "a dict's key that is known at run time only")
+                self.ctx.must_look_up(owner.token)
             raise
 
     def _of_own_lengths(self, owner: Object) -> None:

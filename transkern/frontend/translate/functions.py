@@ -242,10 +242,19 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
     raise error
 
 
+def _has_items(value: Value) -> bool:
+    """Whether a value has a `__getitem__`."""
+    if isinstance(value, (Seq, Hashed)):
+        return value.kind in ("tuple", "list", "dict")
+    return isinstance(value, (GrowingList, Dict, Array, Concatenation))
+
+
 def call_method(
     ctx: Context, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     contents = ctx.deref(receiver)
+    if name == "__getitem__" and len(args) == 1 and not keywords and _has_items(contents):
+        return compose(ctx, "lists", "item_of", [receiver, *args], {})
     if isinstance(contents, (Seq, GrowingList, Hashed, Dict, Record)):
         if isinstance(contents, Hashed) and contents.of is not None:
             made = dict_types.method(ctx, contents, name, args, keywords)

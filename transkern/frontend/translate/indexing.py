@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
+from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import (
@@ -29,7 +30,7 @@ from transkern.frontend.python import characters
 from transkern.frontend.python.whole import NO_POSITION, in_64_bits, integer_expr
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.positions import check_position, check_subscripts
-from transkern.frontend.values import doubts, large, python_types
+from transkern.frontend.values import classes, doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import (
     CHARACTERS,
@@ -122,18 +123,32 @@ def _is_positive(ctx: Context, step: Expr) -> bool:
 
 
 def _step(ctx: Context, given: Value | None) -> Expr:
-    """A slice's step: a constant, or seen to be positive."""
+    """A slice's step: a constant, or positive."""
     if given is None:
         return b.ONE
     step = _bound(ctx, given)
     positive = (b.constant(step) or 0) > 0 or _is_positive(ctx, step)
     known = b.constant(step) is not None and not isinstance(given, OrNone)
     if not known and not positive:
-        ctx.must_be_known(
-            given, "a slice with a run-time step that may be negative or zero",
-            "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
-        )  # fmt: skip
+        try:
+            ctx.must_be_known(
+                given, "a slice with a run-time step that may be negative or zero",
+                "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
+            )  # fmt: skip
+        except NotKnown:
+            if any(trips is not None for trips in ctx.trips):  # whose iterations may be translated one by one
+                raise
+            step = _positive(ctx, _or_default(given, step, b.ONE))
     return _or_default(given, step, b.ONE)
+
+
+def _positive(ctx: Context, step: Expr) -> Expr:
+    """A step that nothing tells before the call, after a check that it goes forwards."""
+    step = ctx.let(step, "step")
+    ctx.guard(b.compare("not_equal", step, b.ZERO), "ValueError", "slice step cannot be zero")
+    text = f"a slice with a negative step that only the run knows is {NOT_COMPILED}"
+    ctx.guard(b.compare("greater", step, b.ZERO), "RuntimeError", text)
+    return ctx.let(b.maximum(step, b.ONE), "step")
 
 
 def _bound(ctx: Context, value: Value) -> Expr:
@@ -179,6 +194,9 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
 
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
+    if isinstance(base, Static) and classes.is_plain_enum(base.value) and len(items) == 1:
+        name = constant_object(ctx, items[0], "a member of an enum by a run-time name")
+        return Static(asked(ctx, operator.getitem, base.value, name))
     given, base = base, ctx.deref(base)
     python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
@@ -223,7 +241,12 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return characters.item(ctx, text, items[0])
         case Static(str() | bytes() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
-            within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            try:
+                within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            except NotKnown:
+                if isinstance(text, bytes) or any(trips is not None for trips in ctx.trips):  # see `_step`
+                    raise
+                return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))
         case Text():
             from transkern.frontend.python import spelling
@@ -524,6 +547,22 @@ def _joined_item(ctx: Context, owner: GrowingList, item: Item) -> Value:
     inside = b.both(b.compare("less", at, length), b.compare("greater_equal", at, b.neg(length)))
     ctx.guard(inside, "IndexError", "string index out of range")
     return element(ctx, owner, b.wrap_index(at, length))
+
+
+def _part_of_text(ctx: Context, text: str, part: Slice) -> Value:
+    """A slice of a text between bounds that only the run knows, as a text joined of its characters."""
+    step = Static(1) if part.step is None else part.step
+    problem = "a slice of a text with a step, between bounds that are known at run time only"
+    may_be_none = any(isinstance(p, OrNone) for p in (part.start, part.stop))
+    if may_be_none or constant_object(ctx, step, problem) not in (1, None):
+        ctx.fail(refusals.TEXT, problem, "take the part first, and then every so many of it: s[a:b][::2]")
+    start, stop = (
+        Static(default) if p is None or p == Static(None) else Scalar(_bound(ctx, p), True)
+        for p, default in ((part.start, 0), (part.stop, len(text)))
+    )
+    from transkern.frontend.python import spelling
+
+    return spelling.part(ctx, text, start, stop)
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:

@@ -12,6 +12,7 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing as growing_lists
+from transkern.frontend.containers import hashed
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import from_object
 from transkern.frontend.values.types import (
@@ -87,6 +88,8 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                     return Generator(state.base, keys[0], legacy=keys[0] != "PCG64")
                 case "dict":
                     contents = Dict(keys, items)
+                    if ("argument", name) in ctx.growing:
+                        return hashed.of_argument(ctx, name, contents)
                 case _:
                     assert of is not None
                     contents = Record(of, keys, items)

@@ -182,8 +182,8 @@ class Results(Expressions):
             case Scalar(tag=None, doubt=Doubt()) if doubts.is_of_neither(value):
                 doubts.ask_for_split([value])
                 doubts.depends(self.ctx, [value], "returning")
-            case Scalar(expr, python, None, doubt):
-                if doubt is not None and all(of_python for _, of_python in doubt.kinds):
+            case Scalar(expr, python, None):
+                if doubts.is_all_pythons(value):
                     doubts.ask_for_split([value])
                 return n.ScalarResult(expr, python)
             case Scalar(expr, python, tag):
@@ -200,6 +200,9 @@ class Results(Expressions):
                 )  # fmt: skip
             case Hashed(frozen=True):
                 self.ctx.fail(refusals.RESULT, "returning a frozenset", "return a set, a list or a tuple")
+            case Hashed(is_callers=True):
+                problem = "returning a dict that is an argument, in which keys are looked up that only the run knows"
+                self.ctx.fail(refusals.RESULT, problem, "return a copy of it: dict(d)")
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value, True)]
                 of = hashed.factory(self.ctx, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import types
 from typing import Any
@@ -49,6 +50,14 @@ from transkern.ir.expr import Const
 _NUMBERS: dict[str, type] = {"index": int, "int64": int, "float64": float, "bool": bool, "complex128": complex}
 """Of Python, by the type that they are computed in."""
 _SEQUENCES: dict[str, type] = {"tuple": tuple, "list": list, "set": set, "dict": dict}
+
+
+def is_plain_enum(kind: object) -> bool:
+    """Whether a name stands for an enum that looks up its members as Python's do."""
+    if not isinstance(kind, type) or type(kind) is not enum.EnumType or not list(kind):
+        return False
+    made = (c for c in kind.__mro__ if c.__module__ not in ("enum", "builtins"))
+    return not any(name in vars(c) for c in made for name in ("_missing_", "__class_getitem__", "__getattr__"))
 
 
 def object_at(value: Value) -> object | None:

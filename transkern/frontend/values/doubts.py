@@ -262,10 +262,12 @@ def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
     )
 
 
-def ask_for_split(values: Sequence[Value]) -> None:
-    """Has the loops before `values` translated again with what tells their types, where they have not been."""
+def ask_for_split(values: Sequence[Value]) -> bool:
+    """Has the loops before `values` translated again with what tells their types, where they have not been; whether
+    there are such."""
     if (told := _told(values)) is not None:
         told()
+    return told is not None
 
 
 def is_of_neither(value: Value) -> bool:
@@ -273,6 +275,11 @@ def is_of_neither(value: Value) -> bool:
     if not isinstance(value, Scalar) or value.doubt is None:
         return False
     return any(dtype != value.dtype for dtype, of_python in value.doubt.kinds if not of_python)
+
+
+def is_all_pythons(value: Value) -> bool:
+    """Whether a number is of one of several types of Python's, of which the caller is to see which it is."""
+    return isinstance(value, Scalar) and value.doubt is not None and all(python for _, python in value.doubt.kinds)
 
 
 def shown(value: Scalar) -> Scalar:

@@ -441,6 +441,7 @@ class Hashed:
     default: Value | None = None
     frozen: bool = False  # it is a frozenset
     of: type | None = None  # a `Counter` or an `OrderedDict`
+    is_callers: bool = False  # it is a copy of an argument, to look things up in
 
     @property
     def lists(self) -> list[Value]:
