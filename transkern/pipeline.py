@@ -45,6 +45,7 @@ from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
 from transkern.fuse.loops.states import coalesce_copies, double_buffer
+from transkern.fuse.loops.steps import compute_by_steps
 from transkern.fuse.loops.unroll import unroll_short
 from transkern.fuse.loops.windows import split_windows
 from transkern.fuse.lowering.canonical import canonicalise, name_squares
@@ -167,6 +168,7 @@ PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
     *BEFORE_LOOPS[:2],
     double_buffer,
+    compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
     name_squares,  # XLA would make `x` of `square(sqrt(x))`
