@@ -193,7 +193,7 @@ class _Borders(Splitting):
         if ends.first:
             begun = b.minimum(low, s.stop)
             made.append(replace(in_order(s), stop=begun))
-        made.append(replace(between, body=self.block(between.body)))
+        made += self.split(between)  # a clamp of a clamp has borders behind those of the inner one
         if ends.last:
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
