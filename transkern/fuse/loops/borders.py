@@ -128,9 +128,7 @@ class _Borders(Splitting):
     in_one: frozenset[str] = frozenset()  # of these, sums of floats, whose two parts are added up behind one loop
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, n.Loop) and (
-            all(isinstance(x, (n.Let, n.Assign, n.Store, n.If, n.Loop)) for x in walk(s.body)) or self.adds_up(s)
-        ):
+        if isinstance(s, n.Loop) and (_is_plain(s) or self.adds_up(s)):
             lets, s = self.wraps_named(s) if self.depth else ([], s)
             return [*lets, *self.split(s)]
         match s:
@@ -198,6 +196,13 @@ class _Borders(Splitting):
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
         return made
+
+
+def _is_plain(s: n.Loop) -> bool:
+    """Whether a loop does nothing but store, or an innermost one to set variables as well."""
+    inside = list(walk(s.body))
+    innermost = not any(isinstance(x, n.Loop) for x in inside)
+    return all(isinstance(x, (n.Let, n.Store, n.If, n.Assign if innermost else n.Loop)) for x in inside)
 
 
 def in_order(s: n.Stmt) -> n.Loop:

@@ -105,8 +105,10 @@ class Ordering:
             shown = replace(x, body=tuple(y for y in x.body if not self.is_inner(y)))
             return _goes_over(x, s.axis) and (_reduces(shown, declared) or _stores(shown, declared))
 
+        reduced = [name for x in loops for name in {y.name for y in walk((x,)) if isinstance(y, n.Accumulate)}]
         suit = (
-            all(isinstance(x, plain) for x in s.body)
+            len(reduced) == len(set(reduced))  # each in one loop, not in its borders as well
+            and all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
             and all(_recurs(x, s.axis, declared) or is_done(x) for x in loops)
             and any(isinstance(y, n.Accumulate) for x in loops for y in walk((x,)))
