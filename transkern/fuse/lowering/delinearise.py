@@ -54,7 +54,7 @@ def _dims(s: n.Write, axis: Axis) -> _Dims:
         rest = b.floordiv(rest, dim)
     first = axis.extent
     for dim in dims:
-        if not isinstance(dim, (Const, Var)) or (rest_of := exact_quotient(first, dim)) is None:
+        if (rest_of := exact_quotient(first, dim)) is None:
             return ()
         first = rest_of
     return (first, *dims) if dims and rest in divided else ()
