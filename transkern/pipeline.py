@@ -67,6 +67,7 @@ from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.branches import ask_once, choose_values
 from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.counted import count_by_axis
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
@@ -166,6 +167,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
 
 PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
+    count_by_axis,
     *BEFORE_LOOPS[:2],
     double_buffer,
     compute_by_steps,  # where no copy takes part any more
