@@ -69,7 +69,7 @@ from transkern.fuse.scalars.branches import ask_once, choose_values
 from transkern.fuse.scalars.carried import carry_elements
 from transkern.fuse.scalars.counted import count_by_axis
 from transkern.fuse.scalars.factored import factor_out
-from transkern.fuse.scalars.hoist import hoist_gathers
+from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
 from transkern.fuse.scalars.load_once import load_once
 from transkern.fuse.scalars.narrow import narrow_arithmetic
@@ -185,6 +185,7 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     select_sorted,  # when all that nobody reads has gone
     close_gaps,

@@ -79,7 +79,7 @@ def _chooses(s: n.Loop) -> bool:
     inside = list(walk(s.body))
     return (
         s.kind == "parallel"
-        and all(isinstance(x, (n.Let, n.Store, n.Accumulate)) for x in inside)
+        and all(isinstance(x, (n.Let, n.Store)) for x in inside)  # a sum reads nothing where a mask leaves a row out
         and any(_loads(arm) for e in exprs(inside) for arm in _arms(e))
     )
 
@@ -120,7 +120,7 @@ class _Choosing(Walk):
                 made = self.loaded_first(made, self.sure)
             self.sure, self.set, self.body, self.chooses = before
             return [made]
-        if self.chooses and isinstance(s, (n.Let, n.Store, n.Accumulate)):
+        if self.chooses and isinstance(s, (n.Let, n.Store)):
             return self.computed_first(s)
         if isinstance(s, n.If) and self.sure is not None:
             chosen = self.chosen(s)
@@ -130,7 +130,7 @@ class _Choosing(Walk):
             self.set.add(s.name)
         return [self.inside(s)] if isinstance(s, n.If) else [s]
 
-    def computed_first(self, s: n.Let | n.Store | n.Accumulate) -> list[n.Stmt]:
+    def computed_first(self, s: n.Let | n.Store) -> list[n.Stmt]:
         """A statement behind names for what it chooses between, as far as that may be computed in any case."""
         lets: list[n.Stmt] = []
 
