@@ -48,11 +48,11 @@ def edges_twice(x: Any, a: Any, k: int) -> Any:
     return p[:, 4:] + p[:, 1:-3] - p[:, 2:-2]
 
 
-def deviations(x: Any, a: Any, k: int) -> Any:
+def above(x: Any, a: Any, k: int) -> Any:
     """Windows of a length that may be negative."""
     out = np.empty(max(x.size - abs(k) + 1, 0))
     for i in range(out.size):
-        out[i] = x[i : i + k].std() if k else 0.0
+        out[i] = (x[i : i + k] * 2 > x[i]).sum()
     return out
 
 
@@ -91,7 +91,7 @@ def paths(x: Any, a: Any, k: int) -> Any:
         s = 0.0
         for t in range(a.shape[0]):
             s = 0.5 * s + a[t, j]
-        total += max(np.exp(s) - 1, 0.0)
+        total += max(np.sqrt(abs(s)) - 1, 0.0)
         best = max(best, s)
     return total, best
 
@@ -134,9 +134,16 @@ def listed(x: Any, a: Any, k: int) -> Any:
     for t in range(1, len(a)):
         s = s + 0.1 * (a[t] - s)
         out.append(s)
-        if t < 0:
-            out.append(s)
     return np.array(out)
+
+
+def listed_at_times(x: Any, a: Any, k: int) -> Any:
+    out = []
+    for t in range(1, len(a)):
+        out.append(a[t])
+        if a[t, 0] > 0:
+            out.append(-a[t])
+    return np.array(out), len(out)
 
 
 def appended(x: Any, a: Any, k: int) -> Any:
@@ -178,14 +185,15 @@ def chosen(x: Any, a: Any, k: int) -> Any:
 
 
 def means_of_groups(x: Any, a: Any, k: int) -> Any:
-    points = np.stack([x, -x], axis=1)
-    labels = np.arange(len(x)) % 3
-    return np.array([points[labels == c].mean(axis=0) for c in range(5)])
+    points = np.round(np.stack([x, -x], axis=1) * 4)
+    labels = (np.abs(x) * 2).astype(int)
+    return np.array([points[labels == c].mean(axis=0) for c in range(k)])
 
 
 FUNCTIONS = (
-    limited, last_of_branches, edges_twice, deviations, of_truths, of_integers, horner, drawdowns, ranges, paths, pairs,
-    chained, noise, noise_of_what_changes, listed, appended, left_early, masked_depth, chosen, means_of_groups,
+    limited, last_of_branches, edges_twice, above, of_truths, of_integers, horner, drawdowns, ranges, paths, pairs,
+    chained, noise, noise_of_what_changes, listed, listed_at_times, appended, left_early, masked_depth, chosen,
+    means_of_groups,
 )  # fmt: skip
 
 
@@ -246,7 +254,13 @@ def _is_loop(s: n.Stmt) -> bool:
     return isinstance(s, n.Loop)
 
 
-@pytest.mark.parametrize("function", [deviations, horner, drawdowns, ranges, paths, noise, listed, appended])
+def test_a_window_ends_where_it_does_without_a_question() -> None:
+    inner = [x for s in loops(program_of(above)) for x in s.body if isinstance(x, n.Loop)]
+    plain = [x for x in inner if not any(isinstance(e, Apply) and e.op == "where" for e in walk_expr(x.stop))]
+    assert 0 < len(plain) < len(inner)
+
+
+@pytest.mark.parametrize("function", [horner, drawdowns, ranges, paths, noise, listed, appended])
 def test_loops_in_order_are_around_lanes(function: Callable[..., Any]) -> None:
     around = [s for s in loops(program_of(function)) if s.kind == "sequential" and any(map(_is_loop, s.body))]
     assert any("lane" in x.axis for s in around for x in s.body if isinstance(x, n.Loop))
@@ -274,5 +288,6 @@ def test_a_choice_is_between_names() -> None:
 
 
 def test_columns_are_brought_together_for_means_of_groups() -> None:
-    stores = [s.buffer for s in walk(program_of(means_of_groups).body) if isinstance(s, n.Store)]
-    assert {"points_0", "points_1"} <= set(stores)
+    source = "def f(p, labels, k):\n return np.array([p[labels == c].mean(axis=0) for c in range(k)])"
+    program = pipeline.program_of("import numpy as np\n" + source, "f", "f(float64[n,2], int64[n], int)", pipeline.PASSES)
+    assert sum(s.buffer.startswith("p_") for s in walk(program.body) if isinstance(s, n.Store)) == 2

@@ -410,7 +410,9 @@ def _is_simple(s: n.Stmt) -> bool:
 
 def _is_orderless(s: n.Stmt) -> bool:
     """Whether a statement of a parallel loop comes to the same in order; a sum of floats has blocks."""
-    return isinstance(s, (n.Let, n.Store)) or (isinstance(s, n.Accumulate) and s.op in ("max", "min"))
+    if isinstance(s, n.Accumulate):
+        return s.op in ("max", "min", "count") or (s.op == "sum" and not s.value.dtype.startswith("float"))
+    return isinstance(s, (n.Let, n.Store))
 
 
 def _same_range(one: n.Loop, two: n.Loop | n.Compact) -> bool:

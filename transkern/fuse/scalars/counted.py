@@ -63,28 +63,33 @@ def _counted(s: n.Loop, known: Mapping[str, Expr]) -> list[n.Stmt]:
     if ends & own or (buffers_read(s.start) | buffers_read(s.stop)) & written:
         return [s]
     times = Counter(name for x in walk(s.body) if not isinstance(x, (n.Loop, n.If, n.While)) for name in scalars_set(x))
-    counted: dict[str, tuple[Expr, int]] = {}  # by what each is counted, and where
+    steps: dict[str, dict[int, int]] = {}  # by how much each variable is counted on, and where
     for k, x in enumerate(s.body):
         match x:
-            case n.Assign(name, value) if value.dtype == "index" and times[name] == 1:
+            case n.Assign(name, value) if value.dtype == "index":
                 by = b.difference(value, Var(name, "index"))
                 if by is not None and by > 0:
-                    counted[name] = b.index(by), k
+                    steps.setdefault(name, {})[k] = by
             case _:
                 pass
+    counted = {name: places for name, places in steps.items() if len(places) == times[name]}
     if not counted:
         return [s]
     here = b.sub(Var(s.axis, "index"), s.start)
+    begun: dict[str, Expr] = {name: known.get(name, Var(name, "index")) for name in counted}
     body: list[n.Stmt] = []
     for k, x in enumerate(s.body):
-        if any(place == k for _, place in counted.values()):
+        if any(k in places for places in counted.values()):
             continue
-        values: dict[Expr, Expr] = {
-            Var(name, "index"): b.add(known.get(name, Var(name, "index")), b.mul(by, here if k < place else b.add(here, b.ONE)))
-            for name, (by, place) in counted.items()
-        }
+        values: dict[Expr, Expr] = {}
+        for name, places in counted.items():
+            each, so_far = sum(places.values()), sum(by for place, by in places.items() if place < k)
+            at = b.add(b.mul(b.index(each), here), b.index(so_far))
+            values[Var(name, "index")] = b.add(begun[name], at)
         body.append(map_statement(x, values.get))
     trips = b.maximum(b.sub(s.stop, s.start), b.ZERO)
-    last = [n.Assign(name, b.add(known.get(name, Var(name, "index")), b.mul(by, trips)), span=s.span)
-            for name, (by, _) in counted.items()]  # fmt: skip
+    last = [
+        n.Assign(name, b.add(begun[name], b.mul(b.index(sum(places.values())), trips)), span=s.span)
+        for name, places in counted.items()
+    ]
     return [replace(s, body=tuple(body)), *last]
