@@ -1,5 +1,5 @@
-"""Loops that go in lanes, or lose an array, in whatever form they were written: each with what its pass makes of it, and
-with NumPy's and Python's answers for special values."""
+"""Loops that go in lanes, or lose an array, in whatever form they were written: what their passes make of them, and
+NumPy's and Python's answers for special values."""
 
 from __future__ import annotations
 
@@ -229,7 +229,8 @@ def pairs_with_one(x: Any) -> Any:
 def program_of(function: Callable[..., Any]) -> n.Program:
     source = "import numpy as np\n" + inspect.getsource(function).replace(": Any", "").replace(": int", "")
     source = source.replace(" -> Any", "")
-    return pipeline.program_of(source, function.__name__, f"{function.__name__}(float64[n], float64[m,l], int)", pipeline.PASSES)  # fmt: skip
+    name = function.__name__
+    return pipeline.program_of(source, name, f"{name}(float64[n], float64[m,l], int)", pipeline.PASSES)
 
 
 def loops(program: n.Program) -> Iterator[n.Loop]:
@@ -237,7 +238,8 @@ def loops(program: n.Program) -> Iterator[n.Loop]:
 
 
 def asks(e: Expr) -> bool:
-    return isinstance(e, Apply) and (e.op == "remainder" or (e.op in ("less", "minimum") and e.args[0].dtype == "index"))
+    places = ("less", "minimum", "remainder")
+    return isinstance(e, Apply) and e.op in places and e.args[0].dtype == "index"
 
 
 def test_a_ring_with_branches_asks_for_no_place_between_its_ends() -> None:
@@ -288,6 +290,6 @@ def test_a_choice_is_between_names() -> None:
 
 
 def test_columns_are_brought_together_for_means_of_groups() -> None:
-    source = "def f(p, labels, k):\n return np.array([p[labels == c].mean(axis=0) for c in range(k)])"
-    program = pipeline.program_of("import numpy as np\n" + source, "f", "f(float64[n,2], int64[n], int)", pipeline.PASSES)
+    source = "import numpy as np\ndef f(p, g, k):\n return np.array([p[g == c].mean(axis=0) for c in range(k)])"
+    program = pipeline.program_of(source, "f", "f(float64[n,2], int64[n], int)", pipeline.PASSES)
     assert sum(s.buffer.startswith("p_") for s in walk(program.body) if isinstance(s, n.Store)) == 2

@@ -90,7 +90,7 @@ class Splitting:
         raise NotImplementedError
 
     def copy(self, s: n.Loop, of: n.Loop | None = None) -> n.Loop:
-        """A copy, of what has become of a loop, with names of its own: also for variables that no iteration hands on."""
+        """A copy of what a loop has become, with names of its own: also for variables that no iteration hands on."""
         made = with_own_names(s, self.names, self.variables, self.buffers, self.own(of or s))
         self.reads.update(reads_of((made,)))
         return made

@@ -25,7 +25,8 @@ more: those are computed side by side, in vectors or in lanes, and added up in t
         for t in 0 .. m: x := f(x, a[t, i])           x := 0
         total := total + exp(x)        to             for t in 0 .. m: x := f(x, a[t, i])
                                                       terms[i - i_block] = exp(x)
-                                                  for i in i_block .. i_block + 1024: total := total + terms[i - i_block]
+                                                  for i in i_block .. i_block + 1024:
+                                                      total := total + terms[i - i_block]
 """
 
 from __future__ import annotations
@@ -202,8 +203,9 @@ class _Distributing(Walk):
         written = {name for x in rows for name in buffers_written(x)}
         again: dict[str, Expr] = {}  # names of what is computed again rather than kept: subscripts above all
         for x in rows:
-            soon = isinstance(x, n.Let) and not _is_dear([x])
-            if soon and not variables_read(x.value) & changing and not buffers_read(x.value) & written:
+            if isinstance(x, n.Let) and not _is_dear([x]) and not (
+                variables_read(x.value) & changing or buffers_read(x.value) & written
+            ):  # fmt: skip
                 again[x.name] = x.value
             elif isinstance(x, n.Let):
                 changing.add(x.name)

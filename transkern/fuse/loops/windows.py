@@ -141,8 +141,8 @@ class _Window:
                     return
             case _:
                 return
-        op = op if holds else OPPOSITE[op]
-        form = resolved(b.sub(y, x) if op.startswith("less") else b.sub(x, y), self.lets)
+        asked: str = op if holds else OPPOSITE[op]
+        form = resolved(b.sub(y, x) if asked.startswith("less") else b.sub(x, y), self.lets)
         terms, _ = b.affine(form)
         factor = terms.get(self.axis, 0)
         axes = [a for a in terms if isinstance(a, Var) and a in self.inner]
@@ -155,7 +155,7 @@ class _Window:
             rest = b.sub(rest, b.mul(b.index(terms[a]), b.sub(a, first if terms[a] > 0 else last)))
         if variables_read(rest) & self.moving or buffers_read(rest):
             return
-        at_least = b.index(1 if op in ("less", "greater") else 0)
+        at_least = b.index(1 if asked in ("less", "greater") else 0)
         few = b.index(_SHORT)
         if factor == 1:  # axis + rest >= at_least
             bound, bounds = b.sub(at_least, rest), self.lows

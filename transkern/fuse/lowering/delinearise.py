@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load
 from transkern.ir.names import Names
 from transkern.ir.polynomials import exact_quotient
 from transkern.ir.traverse import alone, buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies

@@ -5,8 +5,8 @@
             y[t, l] = a * y[t - 1, l] + x[t, l]           y[t, l] = a * y[t - 1, l] + x[t, l]
 
 Legal where nothing that one lane does, at any time, meets what another lane does. One launch then does all of it, a
-thread a lane, without a barrier. What an iteration has names for before its lanes (`a = c[t]`) each lane computes, where
-that takes no more than to load it.
+thread a lane, without a barrier. What an iteration has names for before its lanes (`a = c[t]`) each lane computes,
+where that takes a few operations.
 """
 
 from __future__ import annotations
