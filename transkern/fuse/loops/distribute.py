@@ -165,7 +165,7 @@ class _Distributing(Walk):
                 return Apply(e.op, (b.map_expr(e.args[0], term), *e.args[1:]), e.dtype)
             return None
 
-        handed = list(map_block(handed, term))
+        handed = list(map_block(tuple(handed), term))
         rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
         if not _is_dear(rows) or not self.row_by_row(s, rows):
             return None
