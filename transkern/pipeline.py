@@ -65,7 +65,7 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.branches import ask_once, choose_values
+from transkern.fuse.scalars.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.scalars.carried import carry_elements
 from transkern.fuse.scalars.counted import count_by_axis
 from transkern.fuse.scalars.factored import factor_out
@@ -205,6 +205,7 @@ PASSES: tuple[Pass, ...] = (
     split_wraps,
     split_windows,
     split_borders,  # after tiles, which are of whole nests
+    compute_choices,  # after borders, which are left without questions what is there
     jam_rows,  # after tiles: within each of them
     split_positions,  # before lanes are chosen: what remembers positions has none
     order_pairs,  # before arrays are turned for their lanes

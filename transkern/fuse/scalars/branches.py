@@ -10,7 +10,7 @@ All that a branch does is computed in each iteration then: it must do no harm (l
 integers) and cost less than a branch that half of the iterations take. The loop must be one of plain statements. A
 compiler of C does so itself where branches neither load nor call anything.
 
-What a choice between values loads is there as well, and is computed before it:
+`compute_choices`: what a choice between values loads is there as well, and is computed before it:
 
     y[i] = (0.5 * (x[i] + z[i]) if m[i] else x[i])    to    let half = 0.5 * (x[i] + z[i]); let x_1 = x[i]
                                                             y[i] = (half if m[i] else x_1)
@@ -55,10 +55,16 @@ _OF_NUMBERS = {"maximum": "number_maximum", "minimum": "number_minimum"}
 
 def choose_values(program: n.Program) -> n.Program:
     """The program with such choices; as it was where flags of floats are read, which what is not taken must not set."""
-    loops = (s for s in walk(program.body) if isinstance(s, n.Loop))
-    if program.warns or not any(_suits(s) or _chooses(s) for s in loops):
+    if program.warns or not any(isinstance(s, n.Loop) and _suits(s) for s in walk(program.body)):
         return program
     return replace(program, body=_Choosing(program).block(program.body))
+
+
+def compute_choices(program: n.Program) -> n.Program:
+    """The program with names for what loops choose between; as it was where flags of floats are read."""
+    if program.warns or not any(isinstance(s, n.Loop) and _chooses(s) for s in walk(program.body)):
+        return program
+    return replace(program, body=_Naming(program).block(program.body))
 
 
 def _suits(s: n.Loop) -> bool:
@@ -108,20 +114,16 @@ class _Choosing(Walk):
         self.sure: set[Expr] | None = None  # what each iteration of such a loop loads in any case
         self.set: set[str] = set()  # the variables that each has set so far
         self.body: tuple[n.Stmt, ...] = ()
-        self.chooses = False  # whether the loop chooses between values, without branches
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop):
-            before = self.sure, self.set, self.body, self.chooses
+            before = self.sure, self.set, self.body
             self.sure, self.set, self.body = _surely(s) if _suits(s) else None, set(), s.body
-            self.chooses = self.sure is None and _chooses(s)
             made = self.inside(s)
             if self.sure and made is not s and isinstance(made, n.Loop):
                 made = self.loaded_first(made, self.sure)
-            self.sure, self.set, self.body, self.chooses = before
+            self.sure, self.set, self.body = before
             return [made]
-        if self.chooses and isinstance(s, (n.Let, n.Store)):
-            return self.computed_first(s)
         if isinstance(s, n.If) and self.sure is not None:
             chosen = self.chosen(s)
             if chosen is not None:
@@ -129,28 +131,6 @@ class _Choosing(Walk):
         elif isinstance(s, n.Assign):
             self.set.add(s.name)
         return [self.inside(s)] if isinstance(s, n.If) else [s]
-
-    def computed_first(self, s: n.Let | n.Store) -> list[n.Stmt]:
-        """A statement behind names for what it chooses between, as far as that may be computed in any case."""
-        lets: list[n.Stmt] = []
-
-        def named(e: Expr) -> Expr | None:
-            arms = _arms(e)
-            if not isinstance(e, Apply) or not any(map(_loads, arms)) or not all(map(self.harmless, arms)):
-                return None
-            asked = b.map_expr(e.args[0], named)
-            return b.where(asked, *(self.name_of(b.map_expr(arm, named), s, lets) for arm in arms))
-
-        changed = map_own(s, named)
-        return [*lets, changed]
-
-    def name_of(self, value: Expr, s: n.Stmt, lets: list[n.Stmt]) -> Expr:
-        """A name for a value that loads, set by one of the `lets` before a statement."""
-        if not _loads(value):
-            return value
-        made = n.Let(self.names.fresh("chosen"), value, span=s.span)
-        lets.append(made)
-        return Var(made.name, value.dtype)
 
     def loaded_first(self, s: n.Loop, sure: set[Expr]) -> n.Loop:
         """The loop with what it loads in any case, and where it chooses, in names."""
@@ -199,6 +179,43 @@ class _Choosing(Walk):
         dear = any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL for x in parts)
         loads = [x for x in parts if isinstance(x, Load)]
         return not dear and is_arithmetic(e) and all(x in (self.sure or ()) or is_within(self, x) for x in loads)
+
+
+class _Naming(_Choosing):
+    """Names for what the statements of such loops choose between."""
+
+    chooses = False  # whether the loop around does
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if self.chooses and isinstance(s, (n.Let, n.Store)):
+            return self.computed_first(s)
+        before = self.chooses
+        self.chooses = isinstance(s, n.Loop) and _chooses(s)
+        made = self.inside(s)
+        self.chooses = before
+        return [made]
+
+    def computed_first(self, s: n.Let | n.Store) -> list[n.Stmt]:
+        """A statement behind names for what it chooses between, as far as that may be computed in any case."""
+        lets: list[n.Stmt] = []
+
+        def named(e: Expr) -> Expr | None:
+            arms = _arms(e)
+            if not isinstance(e, Apply) or not any(map(_loads, arms)) or not all(map(self.harmless, arms)):
+                return None
+            asked = b.map_expr(e.args[0], named)
+            return b.where(asked, *(self.name_of(b.map_expr(arm, named), s, lets) for arm in arms))
+
+        changed = map_own(s, named)
+        return [*lets, changed]
+
+    def name_of(self, value: Expr, s: n.Stmt, lets: list[n.Stmt]) -> Expr:
+        """A name for a value that loads, set by one of the `lets` before a statement."""
+        if not _loads(value):
+            return value
+        made = n.Let(self.names.fresh("chosen"), value, span=s.span)
+        lets.append(made)
+        return Var(made.name, value.dtype)
 
 
 class _Harmful(Exception):
