@@ -1083,3 +1083,183 @@ def series_from_squares(x):
     mean = x.sum() / len(x)
     deviation = ((x - mean) ** 2).mean() ** 0.5
     return np.divide(x - mean, deviation)
+
+
+# --- paths that are added up ------------------------------------------------------------------------------------------
+
+
+@inputs("paths")
+def _(rng):
+    return rng.standard_normal((100, 4000)), 100.0
+
+
+@spelling("paths")
+def paths_as_arrays(z, spot):
+    x = np.zeros(z.shape[1])
+    for t in range(z.shape[0]):
+        x = 0.9 * x + 0.01 * z[t]
+    return (spot * np.exp(x)).sum()
+
+
+@spelling("paths")
+def paths_at_a_time(z, spot):
+    total = 0.0
+    for j in range(z.shape[1]):
+        x = 0.0
+        for t in range(z.shape[0]):
+            x = 0.9 * x + 0.01 * z[t, j]
+        total += spot * np.exp(x)
+    return total
+
+
+@spelling("paths")
+def paths_in_a_list_loop(z, spot):
+    ends = []
+    for j in range(z.shape[1]):
+        x = 0.0
+        for t in range(z.shape[0]):
+            x = 0.9 * x + 0.01 * z[t, j]
+        ends.append(spot * np.exp(x))
+    return np.sum(ends)
+
+
+# --- polynomials ------------------------------------------------------------------------------------------------------
+
+
+@inputs("polynomial")
+def _(rng):
+    return rng.standard_normal(12), rng.standard_normal(200_000)
+
+
+@spelling("polynomial")
+def polynomial_of_numpy(c, x):
+    return np.polyval(c, x)
+
+
+@spelling("polynomial")
+def polynomial_by_horner(c, x):
+    y = np.zeros_like(x)
+    for k in range(len(c)):
+        y = y * x + c[k]
+    return y
+
+
+@spelling("polynomial")
+def polynomial_in_place(c, x):
+    y = np.zeros_like(x)
+    for a in c:
+        y *= x
+        y += a
+    return y
+
+
+@spelling("polynomial")
+def polynomial_at_points(c, x):
+    y = np.empty_like(x)
+    for i in range(x.size):
+        s = 0.0
+        for k in range(c.size):
+            s = s * x[i] + c[k]
+        y[i] = s
+    return y
+
+
+# --- slopes of a ring, limited ----------------------------------------------------------------------------------------
+
+
+@inputs("ring")
+def _(rng):
+    return rng.random(5000), 0.4, 50
+
+
+@spelling("ring")
+def ring_rolled(u, c, steps):
+    for _ in range(steps):
+        left, right = u - np.roll(u, 1), np.roll(u, -1) - u
+        slope = np.where(left * right > 0, np.where(np.abs(left) < np.abs(right), left, right), 0.0)
+        flux = u + 0.5 * (1 - c) * slope
+        u = u - c * (flux - np.roll(flux, 1))
+    return u
+
+
+@spelling("ring")
+def ring_with_ghosts(u, c, steps):
+    for _ in range(steps):
+        p = np.concatenate([u[-2:], u, u[:1]])
+        d = p[1:] - p[:-1]
+        left, right = d[:-1], d[1:]
+        slope = np.where(left * right > 0, np.where(np.abs(left) < np.abs(right), left, right), 0.0)
+        flux = p[1:-1] + 0.5 * (1 - c) * slope
+        u = u - c * (flux[1:] - flux[:-1])
+    return u
+
+
+@spelling("ring")
+def ring_loops(u, c, steps):
+    n, u = u.size, u.copy()
+    flux = np.empty(n)
+    for _ in range(steps):
+        for i in range(n):
+            left, right = u[i] - u[i - 1], u[(i + 1) % n] - u[i]
+            slope = 0.0
+            if left * right > 0:
+                slope = left if abs(left) < abs(right) else right
+            flux[i] = u[i] + 0.5 * (1 - c) * slope
+        for i in range(n):
+            u[i] -= c * (flux[i] - flux[i - 1])
+    return u
+
+
+# --- erosion ----------------------------------------------------------------------------------------------------------
+
+
+@inputs("erosion")
+def _(rng):
+    return (rng.random((500, 600)) > 0.2,)
+
+
+@spelling("erosion")
+def erosion_shifted(m):
+    p, out = np.pad(m, 1, constant_values=True), np.ones_like(m)
+    for i in range(3):
+        for j in range(3):
+            out &= p[i : i + m.shape[0], j : j + m.shape[1]]
+    return out
+
+
+@spelling("erosion")
+def erosion_by_axes(m):
+    p = np.pad(m, 1, constant_values=True)
+    r = p[:, :-2] & p[:, 1:-1] & p[:, 2:]
+    return r[:-2] & r[1:-1] & r[2:]
+
+
+@spelling("erosion")
+def erosion_by_windows(m):
+    p = np.pad(m, 1, constant_values=True)
+    return np.lib.stride_tricks.sliding_window_view(p, (3, 3)).all(axis=(2, 3))
+
+
+# --- deepest fall of columns ------------------------------------------------------------------------------------------
+
+
+@inputs("drawdowns")
+def _(rng):
+    return (rng.standard_normal((1000, 50)) * 0.01,)
+
+
+@spelling("drawdowns")
+def drawdowns_scanned(r):
+    w = np.cumprod(1 + r, axis=0)
+    return w[-1] - 1, (w / np.maximum.accumulate(w, axis=0) - 1).min(axis=0)
+
+
+@spelling("drawdowns")
+def drawdowns_step_by_step(r):
+    w = np.ones(r.shape[1])
+    peak, worst = np.full(r.shape[1], -np.inf), np.full(r.shape[1], np.inf)
+    for t in range(len(r)):
+        w = w * (1 + r[t])
+        peak = np.maximum(peak, w)
+        worst = np.minimum(worst, w / peak - 1)
+    return w - 1, worst

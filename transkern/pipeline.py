@@ -45,6 +45,7 @@ from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
 from transkern.fuse.loops.states import coalesce_copies, double_buffer
+from transkern.fuse.loops.steps import compute_by_steps
 from transkern.fuse.loops.unroll import unroll_short
 from transkern.fuse.loops.windows import split_windows
 from transkern.fuse.lowering.canonical import canonicalise, name_squares
@@ -64,10 +65,11 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.branches import ask_once, choose_values
+from transkern.fuse.scalars.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.counted import count_by_axis
 from transkern.fuse.scalars.factored import factor_out
-from transkern.fuse.scalars.hoist import hoist_gathers
+from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
 from transkern.fuse.scalars.load_once import load_once
 from transkern.fuse.scalars.narrow import narrow_arithmetic
@@ -165,8 +167,10 @@ LOOP_PASSES: tuple[Pass, ...] = (
 
 PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
+    count_by_axis,
     *BEFORE_LOOPS[:2],
     double_buffer,
+    compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
     name_squares,  # XLA would make `x` of `square(sqrt(x))`
@@ -181,6 +185,7 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
@@ -200,6 +205,7 @@ PASSES: tuple[Pass, ...] = (
     split_wraps,
     split_windows,
     split_borders,  # after tiles, which are of whole nests
+    compute_choices,  # after borders, which are left without questions what is there
     jam_rows,  # after tiles: within each of them
     split_positions,  # before lanes are chosen: what remembers positions has none
     order_pairs,  # before arrays are turned for their lanes

@@ -256,3 +256,70 @@ def _market(rng, n):
 
 
 register("portfolios", portfolios, _market, 10_000, 20, loops=portfolios_loops, arrays=portfolios_jax)
+
+# ---- stochastic volatility -------------------------------------------------------------------------------------------
+
+
+def stochastic_volatility(z1, z2, spot, variance):
+    """The price of a call by paths in Heston's model, of whose draws those of the variance are correlated."""
+    steps, paths = z1.shape
+    dt = 1.0 / steps
+    mixed = -0.7 * z1 + np.sqrt(1 - 0.49) * z2
+    x, v = np.zeros(paths), np.full(paths, variance)
+    for t in range(steps):
+        positive = np.where(v > 0, v, 0)
+        x += (0.02 - 0.5 * positive) * dt + np.sqrt(positive * dt) * z1[t]
+        v += 1.5 * (0.04 - positive) * dt + 0.3 * np.sqrt(positive * dt) * mixed[t]
+    return np.mean(np.maximum(spot * np.exp(x) - 100, 0)) * np.exp(-0.02)
+
+
+def stochastic_volatility_loops(z1, z2, spot, variance):
+    steps, paths = z1.shape
+    dt, other = 1.0 / steps, sqrt(1 - 0.49)
+    x, v = np.zeros(paths), np.full(paths, variance)
+    parts = 8
+    for part in prange(parts):
+        for t in range(steps):
+            for j in range(paths * part // parts, paths * (part + 1) // parts):
+                positive = max(v[j], 0.0)
+                root = sqrt(positive * dt)
+                x[j] += (0.02 - 0.5 * positive) * dt + root * z1[t, j]
+                v[j] += 1.5 * (0.04 - positive) * dt + 0.3 * root * (-0.7 * z1[t, j] + other * z2[t, j])
+    total = 0.0
+    for j in range(paths):
+        total += max(spot * np.exp(x[j]) - 100, 0.0)
+    return total / paths * np.exp(-0.02)
+
+
+def _draws(rng, n):
+    return rng.standard_normal((100, n)), rng.standard_normal((100, n)), 100.0, 0.04
+
+
+register("stochastic volatility", stochastic_volatility, _draws, 4000, 12, loops=stochastic_volatility_loops)
+
+# ---- drawdowns of columns --------------------------------------------------------------------------------------------
+
+
+def drawdowns(returns):
+    """The gain and the deepest fall below the last peak, of many series side by side."""
+    wealth = np.cumprod(1 + returns, axis=0)
+    peaks = np.maximum.accumulate(wealth, axis=0)
+    return wealth[-1] - 1, (wealth / peaks - 1).min(axis=0)
+
+
+def drawdowns_loops(returns):
+    steps, series = returns.shape
+    wealth, peak, worst = np.ones(series), np.full(series, -np.inf), np.full(series, np.inf)
+    for t in range(steps):
+        for j in range(series):
+            wealth[j] *= 1 + returns[t, j]
+            peak[j] = max(peak[j], wealth[j])
+            worst[j] = min(worst[j], wealth[j] / peak[j] - 1)
+    return wealth - 1, worst
+
+
+def _returns_of_many(rng, n):
+    return (rng.standard_normal((n, 64)) * 0.01,)
+
+
+register("drawdowns of columns", drawdowns, _returns_of_many, 2000, 12, loops=drawdowns_loops)

@@ -290,3 +290,32 @@ register(
     lambda rng, n: (rng.choice(np.array([-1, 1], np.int8), (n, n)), rng.random((n, n)), 0.4), 300, 8,
     loops=ising_loops, arrays=ising_jax,
 )  # fmt: skip
+
+# ---- relaxation under a mask -----------------------------------------------------------------------------------------
+
+
+def relaxation(u, free, source, steps):
+    """Jacobi's iteration where points are free; the others keep their values."""
+    u = u.copy()
+    for _ in range(steps):
+        around = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+        u[1:-1, 1:-1] = np.where(free[1:-1, 1:-1], 0.25 * (around + source[1:-1, 1:-1]), u[1:-1, 1:-1])
+    return u
+
+
+def relaxation_loops(u, free, source, steps):
+    u, other = u.copy(), u.copy()
+    for _ in range(steps):
+        for i in prange(1, u.shape[0] - 1):
+            for j in range(1, u.shape[1] - 1):
+                around = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+                other[i, j] = 0.25 * (around + source[i, j]) if free[i, j] else u[i, j]
+        u, other = other, u
+    return u
+
+
+def _obstacles(rng, n):
+    return rng.random((n, n + 50)), rng.random((n, n + 50)) > 0.3, rng.random((n, n + 50)), 40
+
+
+register("relaxation under a mask", relaxation, _obstacles, 200, 9, loops=relaxation_loops)

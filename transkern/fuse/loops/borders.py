@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.schedule.columns import is_float_sum
 from transkern.fuse.schedule.lanes import contiguous
@@ -64,12 +65,18 @@ class _Ends:
         return _Ends(max(self.first, other.first), max(self.last, other.last))
 
 
+def assigned(s: n.Loop) -> set[str]:
+    """The variables that a loop sets again and again."""
+    return {x.name for x in walk(s.body) if isinstance(x, n.Assign)}
+
+
 class Splitting:
     """A program in which loops become several, with names of their own."""
 
     def __init__(self, program: n.Program) -> None:
         self.program, self.names = program, Names.of(program)
         self.variables, self.buffers = dict(program.variables), dict(program.buffers)
+        self.reads = reads_of(program.body)  # how often each scalar is read, by the loops made so far as well
 
     def run(self) -> n.Program:
         body = self.block(self.program.body)
@@ -82,8 +89,24 @@ class Splitting:
         """What becomes of a statement."""
         raise NotImplementedError
 
-    def copy(self, s: n.Loop) -> n.Loop:
-        return with_own_names(s, self.names, self.variables, self.buffers)
+    def copy(self, s: n.Loop, of: n.Loop | None = None) -> n.Loop:
+        """A copy of what a loop has become, with names of its own: also for variables that no iteration hands on."""
+        made = with_own_names(s, self.names, self.variables, self.buffers, self.own(of or s))
+        self.reads.update(reads_of((made,)))
+        return made
+
+    def changed(self, s: n.Loop, body: tuple[n.Stmt, ...]) -> n.Loop:
+        """A loop with another body, of which less may be read."""
+        self.reads.subtract(reads_of(s.body))
+        self.reads.update(reads_of(body))
+        return replace(s, body=body)
+
+    def own(self, s: n.Loop) -> set[str]:
+        return own_variables(s, self.variables, self.reads)
+
+    def hands_on(self, s: n.Loop) -> bool:
+        """Whether others read variables that a parallel loop sets: only its last iteration may, in one loop."""
+        return s.kind == "parallel" and bool(assigned(s) - self.own(s))
 
 
 def places_inside(block: Iterable[n.Stmt]) -> dict[str, Expr]:
@@ -105,9 +128,7 @@ class _Borders(Splitting):
     in_one: frozenset[str] = frozenset()  # of these, sums of floats, whose two parts are added up behind one loop
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, n.Loop) and (
-            all(isinstance(x, (n.Let, n.Store, n.If, n.Loop)) for x in walk(s.body)) or self.adds_up(s)
-        ):
+        if isinstance(s, n.Loop) and (_is_plain(s) or self.adds_up(s)):
             lets, s = self.wraps_named(s) if self.depth else ([], s)
             return [*lets, *self.split(s)]
         match s:
@@ -151,7 +172,7 @@ class _Borders(Splitting):
 
     def split(self, s: n.Loop) -> list[n.Stmt]:
         inner = replace(s, body=self.block(s.body))
-        if b.constant(s.step) != 1 or len(list(walk(s.body))) > _STATEMENTS:
+        if b.constant(s.step) != 1 or len(list(walk(s.body))) > _STATEMENTS or self.hands_on(s):
             return [inner]
         extent = b.difference(s.stop, s.start)
         if extent is not None and extent <= _SHORT:
@@ -161,7 +182,7 @@ class _Borders(Splitting):
             return [inner]
         low, high = b.add(s.start, b.index(ends.first)), b.sub(s.stop, b.index(ends.last))
         middle = replace(self.copy(s), start=low, stop=high, spare=None)
-        between = replace(middle, body=_Inside(middle, s, ends).changed(middle.body))
+        between = self.changed(middle, tuple(_Inside(middle, s, ends).changed(middle.body)))
         own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulate)} & self.begun
         if own and contiguous(between.axis, (between,), self.buffers) <= 0:
             return [inner]  # lanes go over what is around it (`columns.py`)
@@ -170,11 +191,18 @@ class _Borders(Splitting):
         if ends.first:
             begun = b.minimum(low, s.stop)
             made.append(replace(in_order(s), stop=begun))
-        made.append(replace(between, body=self.block(between.body)))
+        made += self.split(between)  # a clamp of a clamp has borders behind those of the inner one
         if ends.last:
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
         return made
+
+
+def _is_plain(s: n.Loop) -> bool:
+    """Whether a loop does nothing but store, or an innermost one to set variables as well."""
+    inside = list(walk(s.body))
+    innermost = not any(isinstance(x, n.Loop) for x in inside)
+    return all(isinstance(x, (n.Let, n.Store, n.If, n.Assign if innermost else n.Loop)) for x in inside)
 
 
 def in_order(s: n.Stmt) -> n.Loop:

@@ -16,6 +16,17 @@ expansion); a loop over columns that does both is split in two.
 Done only where it gains that: the loop is in order as it stands, one part of it is parallel over the rows and has a
 loop in order inside, and all of the other part are loops that are parallel over the columns. Neither part may write
 what the other one touches.
+
+On the CPU the other part may also be what the iterations hand on in variables (`total`), if that takes terms that cost
+more: those are computed side by side, in vectors or in lanes, and added up in their order behind that:
+
+    for i in 0 .. n:                          for i_block in 0 .. n by 1024:
+        x := 0                                    parallel i in i_block .. i_block + 1024:
+        for t in 0 .. m: x := f(x, a[t, i])           x := 0
+        total := total + exp(x)        to             for t in 0 .. m: x := f(x, a[t, i])
+                                                      terms[i - i_block] = exp(x)
+                                                  for i in i_block .. i_block + 1024:
+                                                      total := total + terms[i - i_block]
 """
 
 from __future__ import annotations
@@ -24,12 +35,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from transkern.analysis.accesses import Level
+from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import Walk, judge, reads_of
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
@@ -40,35 +53,43 @@ from transkern.ir.traverse import (
     scalars_used,
     variables_read,
     walk,
+    walk_expr,
 )  # fmt: skip
 
 _ROWS = 16
 """Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""
 _DEVICE_ROWS = 16384
 """Rows at a time where each has a thread: a device is full, and what they hand on is little memory still."""
+_TERMS = 1024
+"""Iterations whose terms are computed before they are added up: they stay in the first cache."""
+_SHORT = 32
+"""A loop that is known to have fewer iterations has no vectors to fill."""
+_DEAR = 4
+"""What an operation costs that several lanes had better do together: a division, a square root."""
 
 
 def distribute_rows(program: n.Program) -> n.Program:
     """The program with loops over rows taken apart into sums along the rows and sums over the rows."""
-    return _distributed(program, _ROWS)
+    return _distributed(program, _ROWS, sums=True)
 
 
 def distribute_rows_for_devices(program: n.Program) -> n.Program:
     """`distribute_rows` where each row has a thread, and each column."""
-    return _distributed(program, _DEVICE_ROWS)
+    return _distributed(program, _DEVICE_ROWS, sums=False)
 
 
-def _distributed(program: n.Program, together: int) -> n.Program:
+def _distributed(program: n.Program, together: int, sums: bool) -> n.Program:
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    state = _Distributing(program, together)
+    state = _Distributing(program, together, sums)
     body = state.block(program.body)
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
 class _Distributing(Walk):
-    def __init__(self, program: n.Program, together: int) -> None:
+    def __init__(self, program: n.Program, together: int, sums: bool) -> None:
         self.together = together
+        self.sums = sums  # whether what iterations hand on in variables is taken apart, too
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))
         self.names, self.variables = Names.of(program), dict(program.variables)
@@ -77,8 +98,22 @@ class _Distributing(Walk):
         if isinstance(s, n.Loop) and s.kind == "sequential" and b.constant(s.step) == 1:
             parts = self.parts(s)
             if parts is not None:
-                return [self.apart(s, *parts)]
-        return [self.inside(s)]
+                return [self.apart(s, *parts, self.together)]
+            terms = self.terms(s) if self.sums else None
+            if terms is not None:
+                return [self.apart(s, *terms, _TERMS)]
+        before = self.sums
+        self.sums = before and not self.is_lanes(s)
+        made = self.inside(s)
+        self.sums = before
+        return [made]
+
+    def is_lanes(self, s: n.Stmt) -> bool:
+        """Whether a loop's iterations may go side by side, so that loops in order inside have lanes already."""
+        if not isinstance(s, n.Loop):
+            return False
+        inner = (x for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "sequential")
+        return s.kind == "parallel" or (any(_handed_on(x) is not None for x in inner) and self.judged(s).parallel)
 
     # --- whether, and what goes where
 
@@ -107,6 +142,35 @@ class _Distributing(Walk):
             return None
         return rows, columns
 
+    def terms(self, s: n.Loop) -> tuple[list[n.Stmt], list[n.Loop]] | None:
+        """What iterations have for themselves, and a loop that takes it in order into what they hand on."""
+        extent = b.constant(b.sub(s.stop, s.start))
+        parts = _handed_on(s) if extent is None or extent >= _SHORT else None
+        if parts is None:
+            return None
+        rows, handed = parts
+        own = {x.name for x in handed if isinstance(x, (n.Let, n.Assign))}
+        written = {name for x in rows for name in buffers_written(x)}
+        if any(buffers_read(e) & written for x in handed for e in own_exprs(x)):
+            return None
+        named: dict[Expr, Var] = {}
+
+        def term(e: Expr) -> Expr | None:
+            """A part of a value that the iterations before have no part in, as a name of the iteration's own."""
+            if isinstance(e, Const | Var):
+                return e
+            if not variables_read(e) & own:
+                return named.setdefault(e, Var(self.names.fresh("term"), e.dtype)) if e.dtype != "index" else e
+            if isinstance(e, Apply) and e.op in ("where", "and_then", "or_else"):  # of the others, one is computed
+                return Apply(e.op, (b.map_expr(e.args[0], term), *e.args[1:]), e.dtype)
+            return None
+
+        handed = list(map_block(tuple(handed), term))
+        rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
+        if not _is_dear(rows) or not self.row_by_row(s, rows):
+            return None
+        return rows, [replace(s, body=tuple(handed))]
+
     def named(self, loop: n.Loop) -> n.Loop:
         return with_own_names(loop, self.names, self.variables, self.buffers)
 
@@ -131,14 +195,17 @@ class _Distributing(Walk):
 
     # --- what is made of it
 
-    def apart(self, s: n.Loop, rows: Sequence[n.Stmt], columns: Sequence[n.Loop]) -> n.Loop:
-        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(self.together)
+    def apart(self, s: n.Loop, rows: Sequence[n.Stmt], columns: Sequence[n.Loop], together: int) -> n.Loop:
+        """Both parts for so many rows `together`; a part over the rows themselves is their loop with another body."""
+        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(together)
         stop = b.minimum(b.add(block, size), s.stop)
         changing = {x.name for x in walk(rows) if isinstance(x, n.Assign)}
         written = {name for x in rows for name in buffers_written(x)}
         again: dict[str, Expr] = {}  # names of what is computed again rather than kept: subscripts above all
         for x in rows:
-            if isinstance(x, n.Let) and not variables_read(x.value) & changing and not buffers_read(x.value) & written:
+            if isinstance(x, n.Let) and not _is_dear([x]) and not (
+                variables_read(x.value) & changing or buffers_read(x.value) & written
+            ):  # fmt: skip
                 again[x.name] = x.value
             elif isinstance(x, n.Let):
                 changing.add(x.name)
@@ -160,8 +227,43 @@ class _Distributing(Walk):
             return b.map_expr(again[e.name], read) if e.name in again else kept.get(e.name)
 
         along = replace(s, start=block, stop=stop, body=(*rows, *keeps))
-        over = [self.named(replace(along, body=map_block((x,), read))) for x in columns]
+        over = [
+            self.named(replace(along, body=map_block(x.body if x.axis == s.axis else (x,), read))) for x in columns
+        ]
         return replace(s, axis=block.name, step=size, body=(*allocs, along, *over))
+
+
+def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
+    """What a loop's iterations have for themselves, and what takes and sets the variables that they hand on."""
+    if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop, n.If)) for x in walk(s.body)):
+        return None
+    assigned = {x.name for x in walk(s.body) if isinstance(x, n.Assign)}
+    carried = {name for name in assigned if exposed(s.body, name)}
+    rows: list[n.Stmt] = []
+    handed: list[n.Stmt] = []
+    for x in s.body:
+        if not carried & (scalars_used(x) | _set(x)):
+            rows.append(x)
+        elif isinstance(x, (n.Let, n.Assign)):
+            handed.append(x)
+            carried.add(x.name)
+        else:
+            return None
+    if not carried or any(carried & (scalars_used(x) | _set(x)) for x in rows):
+        return None
+    return rows, handed
+
+
+def _is_dear(block: Iterable[n.Stmt]) -> bool:
+    """Whether statements have a loop in order, or an operation that vectors had better do."""
+    return any(
+        (isinstance(x, n.Loop) and x.kind == "sequential")
+        or any(
+            isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _DEAR and e.dtype.startswith("float")
+            for own in own_exprs(x) for e in walk_expr(own)
+        )
+        for x in walk(block)
+    )  # fmt: skip
 
 
 def _plain(loop: n.Loop) -> bool:

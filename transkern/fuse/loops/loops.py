@@ -73,8 +73,7 @@ class _Fusing(Walk):
                 if isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s):
                     merged = self._merge(out, piece)
                 else:
-                    alone = self.apart and not self.within_lanes  # lanes do not wait for each other
-                    merged = alone and _is_short_recurrence(s) and self._interleave(out, piece)
+                    merged = self.apart and _is_short_recurrence(s) and self._interleave(out, piece)
                 if not merged:
                     out.append(piece)
                 self.learn(s)
@@ -88,7 +87,8 @@ class _Fusing(Walk):
 
     def _interleave(self, out: list[_Piece], piece: _Piece) -> bool:
         """Fuse a loop in order into an earlier one that reads what it reads, too: they wait for what they have just
-        computed, and so do it at the same time. What it needs moves up with it."""
+        computed, and so do it at the same time. Lanes do not wait for each other: there, one that makes what it reads.
+        What it needs moves up with it."""
         needed: list[int] = []
         assert isinstance(piece.head, n.Loop)
         for position in range(len(out) - 1, max(-1, len(out) - 1 - _NEAR), -1):
@@ -96,7 +96,8 @@ class _Fusing(Walk):
             if earlier.barrier:
                 return False
             free = not any(_conflict(earlier, out[k]) for k in needed)
-            if free and earlier.streams < _STREAMS and _is_short_recurrence(earlier.head) and earlier.used & piece.used:
+            meets = self._hands_arrays(earlier, piece) if self.within_lanes else bool(earlier.used & piece.used)
+            if free and meets and earlier.streams < _STREAMS and _is_short_recurrence(earlier.head):
                 assert isinstance(earlier.head, n.Loop)
                 two = _renamed(piece, earlier.head.axis)
                 if _same_range(earlier.head, piece.head) and self._fusible(earlier, piece, two):
@@ -188,10 +189,12 @@ class _Fusing(Walk):
 
     def _gains(self, one: _Piece, two: _Piece) -> bool:
         """Whether two loops are better one. Behind a loop in order, one that does a few operations with what that
-        makes is: they cost less than the array between them, though they are done in no lanes then."""
+        makes is: they cost less than the array between them, though they are done in no lanes then. Within lanes, so is
+        any that does not mind the order."""
         if _is_parallel(one.head):
             return not self._is_beside(one, two)
-        few = isinstance(two.head, n.Loop) and all(map(_is_simple, two.head.body))
+        suits = _is_orderless if self.within_lanes else _is_simple
+        few = isinstance(two.head, n.Loop) and len(two.head.body) <= _FEW and all(map(suits, two.head.body))
         return self.apart and few and self._hands_arrays(one, two)
 
     def _is_beside(self, one: _Piece, two: _Piece) -> bool:
@@ -403,6 +406,13 @@ def _disjoint(buffer: str, one: _Piece, two: _Piece) -> bool:
 
 def _is_simple(s: n.Stmt) -> bool:
     return isinstance(s, (n.Let, n.Store)) and all(is_cheap(e) for e in own_exprs(s))
+
+
+def _is_orderless(s: n.Stmt) -> bool:
+    """Whether a statement of a parallel loop comes to the same in order; a sum of floats has blocks."""
+    if isinstance(s, n.Accumulate):
+        return s.op in ("max", "min", "count") or (s.op == "sum" and not s.value.dtype.startswith("float"))
+    return isinstance(s, (n.Let, n.Store))
 
 
 def _same_range(one: n.Loop, two: n.Loop | n.Compact) -> bool:

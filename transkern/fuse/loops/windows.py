@@ -7,7 +7,10 @@
 
 A comparison that is linear in the outer axis, and in axes of loops inside whose ranges stay the same, holds for all of
 the inner iterations from (or up to) a certain outer one: index set splitting again (`borders.py`), where how long the
-borders are is known at run time only.
+borders are is known at run time only. So does one that asks for the outer axis alone, where a loop inside ends:
+
+    for i in 0 .. n:                                        for i in 0 .. -w: … as it was
+        for p in i .. (i + w + m if i + w < 0 else i + w):  for i in -w .. n: for p in i .. i + w: …
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from transkern.fuse.loops.borders import Splitting, in_order, places_inside
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import (
     buffers_read,
     map_own,
@@ -118,25 +122,31 @@ class _Window:
         self.moving = moving
         self.lows: list[Expr] = []
         self.highs: list[Expr] = []
-        self.within: set[Expr] = set()
+        self.within: dict[Expr, Expr] = {}  # what comparisons come to where they all do
         for s in walk(loop.body) if self.inner else ():
             for e in chain.from_iterable(map(walk_expr, own_exprs(s))):
                 if isinstance(e, Apply) and e not in self.within:
                     self.ask(e)
+        for s in walk(loop.body):
+            for e in chain(walk_expr(s.start), walk_expr(s.stop)) if isinstance(s, n.Loop) else ():
+                match e:
+                    case Apply("where", (Apply() as asked, one, other), _) if asked not in self.within:
+                        self.ask(asked, holds=len(list(walk_expr(one))) <= len(list(walk_expr(other))), alone=True)
 
-    def ask(self, e: Apply) -> None:
+    def ask(self, e: Apply, holds: bool = True, alone: bool = False) -> None:
+        """Notes from where on a comparison holds, or does not; `alone`, if it asks for no axis inside, too."""
         match e:
-            case Apply("less" | "less_equal" as op, (x, y), "bool") if x.dtype == y.dtype == "index":
-                form = b.sub(y, x)
-            case Apply("greater" | "greater_equal" as op, (x, y), "bool") if x.dtype == y.dtype == "index":
-                form = b.sub(x, y)
+            case Apply("less" | "less_equal" | "greater" | "greater_equal" as op, (x, y), "bool"):
+                if not x.dtype == y.dtype == "index":
+                    return
             case _:
                 return
-        form = resolved(form, self.lets)
+        asked: str = op if holds else OPPOSITE[op]
+        form = resolved(b.sub(y, x) if asked.startswith("less") else b.sub(x, y), self.lets)
         terms, _ = b.affine(form)
         factor = terms.get(self.axis, 0)
         axes = [a for a in terms if isinstance(a, Var) and a in self.inner]
-        if abs(factor) != 1 or not axes:
+        if abs(factor) != 1 or not (axes or alone):
             return
         least = self.inner  # where an axis makes the form the smallest
         rest = b.sub(form, b.mul(b.index(factor), self.axis))
@@ -145,7 +155,7 @@ class _Window:
             rest = b.sub(rest, b.mul(b.index(terms[a]), b.sub(a, first if terms[a] > 0 else last)))
         if variables_read(rest) & self.moving or buffers_read(rest):
             return
-        at_least = b.index(1 if op in ("less", "greater") else 0)
+        at_least = b.index(1 if asked in ("less", "greater") else 0)
         few = b.index(_SHORT)
         if factor == 1:  # axis + rest >= at_least
             bound, bounds = b.sub(at_least, rest), self.lows
@@ -157,15 +167,15 @@ class _Window:
             return
         if bound not in bounds:
             bounds.append(bound)
-        self.within.add(e)
+        self.within[e] = b.TRUE if holds else b.FALSE
 
     def without(self, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-        """The statements where all those comparisons hold."""
+        """The statements where all those comparisons are decided."""
         out: list[n.Stmt] = []
         for s in block:
-            s = map_own(s, lambda e: b.TRUE if e in self.within else None)
+            s = map_own(s, self.within.get)
             if isinstance(s, n.Let) and s.value == b.TRUE:
-                self.within.add(Var(s.name, "bool"))
+                self.within[Var(s.name, "bool")] = b.TRUE
                 continue
             if isinstance(s, n.If) and isinstance(s.condition, Const):
                 out += self.without(s.then if s.condition.value else s.orelse)

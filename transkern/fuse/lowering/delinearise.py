@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load
 from transkern.ir.names import Names
 from transkern.ir.polynomials import exact_quotient
 from transkern.ir.traverse import alone, buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies
@@ -54,7 +54,7 @@ def _dims(s: n.Write, axis: Axis) -> _Dims:
         rest = b.floordiv(rest, dim)
     first = axis.extent
     for dim in dims:
-        if not isinstance(dim, (Const, Var)) or (rest_of := exact_quotient(first, dim)) is None:
+        if (rest_of := exact_quotient(first, dim)) is None:
             return ()
         first = rest_of
     return (first, *dims) if dims and rest in divided else ()

@@ -284,7 +284,9 @@ def _of_nothing(r: Reduce) -> Const:
 _FEW, _FEW_PARTS = 16, 400
 """A reduction over so many elements at most is an expression of them, if it has no more parts."""
 
-_JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+_JOINED = {
+    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or",
+}  # fmt: skip
 
 
 def _of_few(r: Reduce) -> Expr | None:
@@ -292,7 +294,7 @@ def _of_few(r: Reduce) -> Expr | None:
     then computed beside each other, and nothing loops over less than a vector. Sums are in the order of NumPy's over
     contiguous elements (``pairwise_sum`` in loops_utils.h.src)."""
     sizes = [b.constant(a.extent) for a in r.axes]
-    if None in sizes or r.op not in _JOINED or r.dtype not in ("float32", "float64") or r.body.dtype != r.dtype:
+    if None in sizes or r.op not in _JOINED or is_complex(r.dtype) or r.body.dtype != r.dtype:
         return None
     count, parts = math.prod(s or 0 for s in sizes), list(islice(walk_expr(r.body), _FEW_PARTS))
     if not 0 < count <= _FEW or len(parts) * count > _FEW_PARTS or any(isinstance(e, Reduce) for e in parts):

@@ -10,6 +10,13 @@ All that a branch does is computed in each iteration then: it must do no harm (l
 integers) and cost less than a branch that half of the iterations take. The loop must be one of plain statements. A
 compiler of C does so itself where branches neither load nor call anything.
 
+`compute_choices`: what a choice between values loads is there as well, and is computed before it:
+
+    y[i] = (0.5 * (x[i] + z[i]) if m[i] else x[i])    to    let half = 0.5 * (x[i] + z[i]); let x_1 = x[i]
+                                                            y[i] = (half if m[i] else x_1)
+
+GCC 12 loads under masks otherwise, one for each load and vector, and as many vectors as a vector of `m` has elements.
+
 `ask_once`: the greatest of three and more numbers, of which any may be NaN, is asked for NaN once. GCC 12 makes no
 vectors of a maximum of a maximum as NumPy has it, whose NaN it looks for by what has been chosen.
 """
@@ -53,6 +60,13 @@ def choose_values(program: n.Program) -> n.Program:
     return replace(program, body=_Choosing(program).block(program.body))
 
 
+def compute_choices(program: n.Program) -> n.Program:
+    """The program with names for what loops choose between; as it was where flags of floats are read."""
+    if program.warns or not any(isinstance(s, n.Loop) and _chooses(s) for s in walk(program.body)):
+        return program
+    return replace(program, body=_Naming(program).block(program.body))
+
+
 def _suits(s: n.Loop) -> bool:
     """Whether a loop may have vectors but for a branch that sets a variable."""
     inside = list(walk(s.body))
@@ -64,6 +78,29 @@ def _suits(s: n.Loop) -> bool:
         and any(isinstance(x, n.Assign) for x in in_branches)
         and any(isinstance(e, Load) or _is_remainder(e) for e in exprs(in_branches))
     )
+
+
+def _chooses(s: n.Loop) -> bool:
+    """Whether a loop that may have vectors chooses between what it loads."""
+    inside = list(walk(s.body))
+    return (
+        s.kind == "parallel"
+        and all(isinstance(x, (n.Let, n.Store)) for x in inside)  # a sum reads nothing where a mask leaves a row out
+        and any(_loads(arm) for e in exprs(inside) for arm in _arms(e))
+    )
+
+
+def _arms(e: Expr) -> tuple[Expr, ...]:
+    """The numbers of an array that are chosen between, by what is different for each element."""
+    match e:
+        case Apply("where", (asked, one, other), dtype) if dtype != "index" and asked.dtype == "bool":
+            return (one, other) if any(isinstance(x, Load) for x in walk_expr(asked)) else ()
+        case _:
+            return ()
+
+
+def _loads(e: Expr) -> bool:
+    return any(isinstance(x, Load) for x in walk_expr(e))
 
 
 def _is_remainder(e: Expr) -> bool:
@@ -142,6 +179,43 @@ class _Choosing(Walk):
         dear = any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL for x in parts)
         loads = [x for x in parts if isinstance(x, Load)]
         return not dear and is_arithmetic(e) and all(x in (self.sure or ()) or is_within(self, x) for x in loads)
+
+
+class _Naming(_Choosing):
+    """Names for what the statements of such loops choose between."""
+
+    chooses = False  # whether the loop around does
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if self.chooses and isinstance(s, (n.Let, n.Store)):
+            return self.computed_first(s)
+        before = self.chooses
+        self.chooses = isinstance(s, n.Loop) and _chooses(s)
+        made = self.inside(s)
+        self.chooses = before
+        return [made]
+
+    def computed_first(self, s: n.Let | n.Store) -> list[n.Stmt]:
+        """A statement behind names for what it chooses between, as far as that may be computed in any case."""
+        lets: list[n.Stmt] = []
+
+        def named(e: Expr) -> Expr | None:
+            arms = _arms(e)
+            if not isinstance(e, Apply) or not any(map(_loads, arms)) or not all(map(self.harmless, arms)):
+                return None
+            asked = b.map_expr(e.args[0], named)
+            return b.where(asked, *(self.name_of(b.map_expr(arm, named), s, lets) for arm in arms))
+
+        changed = map_own(s, named)
+        return [*lets, changed]
+
+    def name_of(self, value: Expr, s: n.Stmt, lets: list[n.Stmt]) -> Expr:
+        """A name for a value that loads, set by one of the `lets` before a statement."""
+        if not _loads(value):
+            return value
+        made = n.Let(self.names.fresh("chosen"), value, span=s.span)
+        lets.append(made)
+        return Var(made.name, value.dtype)
 
 
 class _Harmful(Exception):

@@ -36,6 +36,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 
+_TIMES = 4
+"""Iterations that read a column again, at least."""
+
 _SHORT = 16
 """Elements of a row whose columns are brought together."""
 
@@ -60,9 +63,43 @@ def hoist_gathers(program: n.Program) -> n.Program:
     return replace(program, body=block(program.body, ()), buffers=buffers)
 
 
+def hoist_columns(program: n.Program) -> n.Program:
+    """The program with columns of short rows brought together before parallel loops as well, each of whose iterations
+    reduces them. (A CPU's vectors gain by it, not a device's threads.)"""
+    names = Names.of(program)
+    buffers = dict(program.buffers)
+
+    def block(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in body:
+            if not isinstance(s, n.Loop) or s.kind != "parallel":
+                out.append(with_bodies(s, block))
+                continue
+            again = [x for x in s.body if _reduces_again(x, s)]
+            before, made = _Hoisting(buffers, names, s, [], again).run() if again else ([], s)
+            out += [*before, made]
+        return tuple(out)
+
+    return replace(program, body=block(program.body), buffers=buffers)
+
+
+def _reduces_again(s: n.Stmt, around: n.Loop) -> bool:
+    """Whether a loop reduces over the same range in each of the iterations around it."""
+    if not isinstance(s, n.Loop) or s.kind != "parallel" or not any(isinstance(x, n.Accumulate) for x in walk(s.body)):
+        return False
+    own = scalars_set(around) | {around.axis}
+    extent = b.constant(b.sub(around.stop, around.start))
+    return not (variables_read(s.start) | variables_read(s.stop)) & own and (extent is None or extent >= _TIMES)
+
+
 class _Hoisting:
-    def __init__(self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt, earlier: list[n.Stmt]) -> None:
+    def __init__(
+        self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt, earlier: list[n.Stmt],
+        again: Sequence[n.Stmt] = (),
+    ) -> None:  # fmt: skip
+        """`again`: of a parallel loop, the loops inside whose columns, and nothing but those, are brought together."""
         self.buffers, self.names, self.loop, self.earlier = buffers, names, loop, tuple(earlier)
+        self.again = again
         self.written = buffers_written(loop)
         self.changing = scalars_set(loop) | {
             s.axis for s in walk((loop,)) if isinstance(s, (n.Loop, n.Compact, n.Scanning))
@@ -75,7 +112,7 @@ class _Hoisting:
             s.name: s.value for s in walk((self.loop,))
             if isinstance(s, n.Let) and isinstance(s.value, Load) and s.value.buffer not in self.written
         }  # fmt: skip
-        for s in walk((self.loop,)):
+        for s in self.again or walk((self.loop,)):
             if isinstance(s, n.Loop) and s.kind == "parallel":
                 for inner in walk(s.body):
                     for own in own_exprs(inner):
@@ -93,6 +130,8 @@ class _Hoisting:
             return None
         if self._is_column(e):
             return e.buffer, "", (b.ZERO, *e.index[1:]), 0, e.index[0]
+        if self.again:
+            return None
         holes = [
             (d, i.args[0].buffer, i.args[0].index[0]) for d, i in enumerate(e.index)
             if isinstance(i, Apply) and i.op == "cast" and isinstance(i.args[0], Load) and len(i.args[0].index) == 1

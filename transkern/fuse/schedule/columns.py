@@ -88,9 +88,10 @@ class Ordering:
             return False
         found = self.columns(s)
         innermost = [_nest(x)[1] for x in found]
+        own = {x.buffer for x in s.body if isinstance(x, n.Alloc)}  # which will lie side by side
+        shared = {name: buffer for name, buffer in self.buffers.items() if name not in own}
         return bool(found) and all(
-            contiguous(s.axis, (x,), self.buffers) > max(0, contiguous(x.axis, (x,), self.buffers))
-            or slides(s.axis, x, self.buffers)
+            contiguous(s.axis, (x,), shared) > max(0, contiguous(x.axis, (x,), shared)) or slides(s.axis, x, shared)
             for x in innermost
         )
 
@@ -98,16 +99,18 @@ class Ordering:
         """The loops in `s`, if they reduce, store or go in order, and one reduces; around them, plain statements."""
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
-        plain = (n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)
+        plain = (n.Alloc, n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)
 
         def is_done(x: n.Loop) -> bool:
             shown = replace(x, body=tuple(y for y in x.body if not self.is_inner(y)))
             return _goes_over(x, s.axis) and (_reduces(shown, declared) or _stores(shown, declared))
 
+        reduced = [name for x in loops for name in {y.name for y in walk((x,)) if isinstance(y, n.Accumulate)}]
         suit = (
-            all(isinstance(x, plain) for x in s.body)
+            len(reduced) == len(set(reduced))  # each in one loop, not in its borders as well
+            and all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(_recurs(x, s.axis) or is_done(x) for x in loops)
+            and all(_recurs(x, s.axis, declared) or is_done(x) for x in loops)
             and any(isinstance(y, n.Accumulate) for x in loops for y in walk((x,)))
         )
         return loops if suit else []
@@ -261,9 +264,12 @@ def _goes_over(s: n.Loop, axis: str) -> bool:
     return all(_is_over_a_range(x, axis) for x in (*around, innermost))
 
 
-def _recurs(s: n.Loop, axis: str) -> bool:
+def _recurs(s: n.Loop, axis: str, declared: set[str]) -> bool:
     """Whether a loop of plain statements is in order as it is, over a range that is the same for all of `axis`."""
-    plain = all(isinstance(x, n.Let | n.Assign | n.Store) for x in s.body)
+    plain = all(
+        isinstance(x, n.Let | n.Assign | n.Store) or (isinstance(x, n.Accumulate) and x.name in declared)
+        for x in s.body
+    )
     return plain and s.kind == "sequential" and _is_over_a_range(replace(s, kind="parallel"), axis)
 
 

@@ -5,11 +5,13 @@
             y[t, l] = a * y[t - 1, l] + x[t, l]           y[t, l] = a * y[t - 1, l] + x[t, l]
 
 Legal where nothing that one lane does, at any time, meets what another lane does. One launch then does all of it, a
-thread a lane, without a barrier.
+thread a lane, without a barrier. What an iteration has names for before its lanes (`a = c[t]`) each lane computes,
+where that takes a few operations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.analysis.accesses import Level
@@ -17,7 +19,12 @@ from transkern.analysis.lanes import lanes_apart
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.traverse import walk
+from transkern.ir.expr import Apply
+from transkern.ir.ops import OPS
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk, walk_expr
+
+_FEW = 4
+"""Additions, or what takes as long, that each lane may do again."""
 
 
 def lanes_outside(program: n.Program) -> n.Program:
@@ -37,20 +44,32 @@ class _Interchanging(Walk):
 def inside_lanes(place: Walk, s: n.Loop) -> n.Loop | None:
     """A loop in order inside all the parallel loops that it is around, where none of them keeps it out."""
     match s.body:
-        case (n.Loop(kind="parallel") as lane,) if _plain(lane):
+        case (*before, n.Loop(kind="parallel") as lane) if _plain(lane) and _soon_computed(before, lane):
             pass
         case _:
             return None
     verdict = place.judged(s)
     if not verdict.by_memory_alone or not lanes_apart(place.program, verdict):
         return None
-    inner = replace(s, body=lane.body)
+    inner = replace(s, body=(*before, *lane.body))
     if not _is_nest(lane):
         return replace(lane, body=(inner,))
     place.levels.append(Level(lane.axis, lane.start, lane.stop, b.constant(lane.step) or 1))
     made = inside_lanes(place, inner)
     place.levels.pop()
     return replace(lane, body=(made,)) if made is not None else None
+
+
+def _soon_computed(before: Sequence[n.Stmt], lane: n.Loop) -> bool:
+    """Whether all that stands before the lanes is names for what they may as well compute: it takes a few operations on
+    what they do not change."""
+    changed = buffers_written(lane) | scalars_set(lane)
+    ends = variables_read(lane.start) | variables_read(lane.stop)
+    return all(
+        isinstance(s, n.Let) and s.name not in ends and not (buffers_read(s.value) | variables_read(s.value)) & changed
+        and sum(OPS[e.op].cost if e.op in OPS else 1 for e in walk_expr(s.value) if isinstance(e, Apply)) <= _FEW
+        for s in before
+    )  # fmt: skip
 
 
 def nest_of(nest: n.Loop) -> tuple[n.Loop, ...]:
