@@ -54,18 +54,25 @@ gc.set_threshold(50_000, 20, 20)
 
 
 def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
+    """`run`, which looks at the program behind each pass that has changed it."""
+
     def checked(
         program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
     ) -> Program:
-        lowered = False
-        for one in passes:
-            before, program = program, run(program, (one,), after)
-            lowered = lowered or one is lower
-            if program == before and one is not lower:
-                continue  # it has been checked
-            problems = violations(program, lowered)
-            assert not problems, f"after {one.__name__}: {'; '.join(problems)}\n{printer.program(program)}"
-        return program
+        before, lowered = program, False
+
+        def look(name: str, program: Program) -> None:
+            nonlocal before, lowered
+            if after is not None:
+                after(name, program)
+            lowering = name == lower.__name__
+            lowered = lowered or lowering
+            if lowering or (program is not before and program != before):  # else it has been checked
+                problems = violations(program, lowered)
+                assert not problems, f"after {name}: {'; '.join(problems)}\n{printer.program(program)}"
+            before = program
+
+        return run(program, passes, look)
 
     return checked
 
