@@ -6,7 +6,7 @@ import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from transkern.analysis.accesses import Level
@@ -28,6 +28,7 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )
+from transkern.records import replace
 
 
 @dataclass(slots=True)
@@ -231,11 +232,14 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
-        before = self.everywhere
-        with self.scope():
-            out = self.through(statements)
-            same = set(map(id, before))  # nearly all are: to compare each with each takes most of a pass' time
-            self._left = [u for u in self.everywhere if id(u) not in same and u not in before]
+        saved = self._saved()  # not `scope`: there are many blocks
+        out = self.through(statements)
+        if self.everywhere:
+            same = set(map(id, saved[2]))  # nearly all are: to compare each with each takes most of a pass' time
+            self._left = [u for u in self.everywhere if id(u) not in same and u not in saved[2]]
+        else:
+            self._left = []
+        self.facts, self._lets, self.everywhere = saved
         return _or_the_same(out, statements)
 
     def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
@@ -249,10 +253,15 @@ class Walk:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Behind it nothing more is known than before, and nothing less."""
-        saved = self.facts, self._lets, self.everywhere
-        self.facts, self._lets, self.everywhere = list(self.facts), dict(self._lets), list(self.everywhere)
+        saved = self._saved()
         yield
         self.facts, self._lets, self.everywhere = saved
+
+    def _saved(self) -> tuple[list[Expr], dict[str, Expr], list[Everywhere]]:
+        """What is known, of which copies go on."""
+        saved = self.facts, self._lets, self.everywhere
+        self.facts, self._lets, self.everywhere = list(self.facts), dict(self._lets), list(self.everywhere)
+        return saved
 
     def learn(self, s: n.Stmt) -> None:
         """What holds after `s`."""

@@ -20,6 +20,8 @@ import operator
 from dataclasses import dataclass, field, fields
 from typing import TypeAlias, TypeVar
 
+from transkern.records import make_quickly
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -157,6 +159,8 @@ class Reduce(_Composed):
     dtype: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
+
+make_quickly(Span, Frame, Const, Var, Load, Apply, Axis, Reduce)
 
 Expr: TypeAlias = Const | Var | Load | Apply | Reduce
 

@@ -12,7 +12,7 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast
 
 from transkern.ir import nodes as n
@@ -21,6 +21,7 @@ from transkern.ir.expr import Axis, Load, Var
 from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import walk
 from transkern.parsing import parse
+from transkern.records import replace
 from transkern.targets.words import is_declared_in_c, is_word_of_c, is_word_of_python
 
 _LONGEST = 80

@@ -19,7 +19,7 @@ from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.values import Known, Value
-from transkern.parsing import own_nodes
+from transkern.parsing import all_nodes, own_nodes
 
 _CHARACTERS, _ONE = "characters-of", "one-character"
 CHARACTERS = "transkern.characters"
@@ -101,7 +101,7 @@ class _Texts(ast.NodeTransformer):
         if not isinstance(target, ast.Name) or target.id not in self.texts:
             return self.generic_visit(node)
         parts, name = _parts(node.value), target.id
-        reads = [any(isinstance(x, ast.Name) and x.id == name for x in ast.walk(p)) for p in parts]
+        reads = [any(isinstance(x, ast.Name) and x.id == name for x in all_nodes(p)) for p in parts]
         if len(parts) > 1 and isinstance(parts[0], ast.Name) and reads == [True] + [False] * (len(parts) - 1):
             return self._appended(name, parts[1:], node)
         if len(parts) == 2 and isinstance(parts[1], ast.Name) and reads == [False, True]:

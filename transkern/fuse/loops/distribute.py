@@ -21,7 +21,6 @@ what the other one touches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk, judge, reads_of
@@ -41,6 +40,7 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )  # fmt: skip
+from transkern.records import replace
 
 _ROWS = 16
 """Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""

@@ -10,14 +10,13 @@ thread a lane, without a barrier.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.accesses import Level
 from transkern.analysis.lanes import lanes_apart
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
+from transkern.records import replace
 
 
 def lanes_outside(program: n.Program) -> n.Program:
