@@ -8,7 +8,8 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -106,22 +107,41 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
-# ---- half an hour --------------------------------------------------------------------------------------------------
+# ---- half an hour, or a minute and a half ---------------------------------------------------------------------------
 
 _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
 """Folders of tests that ask the same of every target."""
 
+_OF_SO_MANY = 40
+"""Of how many tests of a file one is in the share for a contributor's inner loop."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``TRANSKERN_DEVICES=half`` (`make test`), every other test that asks of a simulated or interpreted device
-    what is asked of the CPU as well is left for those who run pytest by themselves: all others run."""
-    if os.environ.get("TRANSKERN_DEVICES") != "half":
-        return
-    left = [item for item in items if _is_for_a_device(item) and zlib.crc32(item.nodeid.encode()) % 2]
-    if left:
-        config.hook.pytest_deselected(items=left)
-        gone = set(left)
-        items[:] = [item for item in items if item not in gone]
+    what is asked of the CPU as well is left for those who run pytest by themselves: all others run.
+
+    With ``TRANSKERN_SHARE=fast`` (`make test-fast`) a share of each file runs, but of the slow ones none."""
+    kept = items
+    if os.environ.get("TRANSKERN_DEVICES") == "half":
+        kept = [item for item in kept if not _is_for_a_device(item) or zlib.crc32(item.nodeid.encode()) % 2 == 0]
+    if os.environ.get("TRANSKERN_SHARE") == "fast":
+        chosen = _share(item for item in kept if item.get_closest_marker("slow") is None)
+        kept = [item for item in kept if item in chosen]
+    if len(kept) < len(items):
+        stay = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in stay])
+        items[:] = kept
+
+
+def _share(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Some tests of each file: the same each time, and from all over it."""
+    by_file: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        by_file.setdefault(item.path, []).append(item)
+    return {
+        item for of_file in by_file.values()
+        for item in sorted(of_file, key=lambda x: zlib.crc32(x.nodeid.encode()))[: -(-len(of_file) // _OF_SO_MANY)]
+    }  # fmt: skip
 
 
 def _is_for_a_device(item: pytest.Item) -> bool:

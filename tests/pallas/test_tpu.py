@@ -11,6 +11,8 @@ from transkern.errors import BuildError
 from transkern.pipeline import program_of
 from transkern.targets.pallas.module.schedule import check_many, check_tpu
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("libtpu")
 NMS = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py").read_text()
 F, INT = "float32", "int32"

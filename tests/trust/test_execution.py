@@ -13,6 +13,8 @@ import pytest
 
 from tests.trust.hostile import BODIES, CONSTANTS, FILES
 
+pytestmark = pytest.mark.slow
+
 _HEAD = "import itertools, math, antigravity, idlelib, this\nimport numpy as np\n"
 _SECONDS, _MEGABYTES = 2.0, 500
 
