@@ -102,3 +102,13 @@ def test_trees_are_gone_through_as_ast_does() -> None:
         assert list(all_nodes(tree)) == [x for x in ast.walk(tree) if not isinstance(x, ast.expr_context)]
         for x in ast.walk(tree):
             assert child_nodes(x) == [y for y in ast.iter_child_nodes(x) if not isinstance(y, ast.expr_context)]
+
+
+def test_the_text_of_an_expression_is_what_dataclasses_write() -> None:
+    e = Load("a", (Apply("add", (Var("i"), Const(1, "index")), "index"),), "float64")
+    wanted = (
+        "Load(buffer='a', index=(Apply(op='add', args=(Var(name='i', dtype='index'), Const(value=1, dtype='index')), "
+        "dtype='index'),), dtype='float64')"
+    )
+    assert repr(e) == wanted == repr(e)
+    assert repr(replace(e, buffer="b")) == wanted.replace("'a'", "'b'")

@@ -24,6 +24,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     known_of,
+    once_a_node,
     scalars_set,
     variables_read,
     walk,
@@ -299,7 +300,7 @@ class Walk:
         if self.everywhere:
             new = {name for s in statements for name in buffers_allocated(s)}
             self.everywhere = [u for u in self.everywhere if u.names.isdisjoint(new)]
-        changed = {name for s in statements for name in scalars_set(s) | buffers_written(s)}
+        changed = _changed(statements)
         if not changed:
             return
         known, note = self._mentioned.get, self._note
@@ -371,7 +372,7 @@ class Walk:
 
     def _left_by(self, branch: Sequence[n.Stmt], otherwise: Expr) -> list[Everywhere]:
         """What a branch that was just gone through leaves behind, where it was taken."""
-        changed = {name for s in branch for name in scalars_set(s) | buffers_written(s)}
+        changed = _changed(branch)
         if not self._left or (variables_read(otherwise) | buffers_read(otherwise)) & changed:
             return []
         return [u.unless(otherwise) for u in self._left]
@@ -405,6 +406,19 @@ class Walk:
                 return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s
+
+
+def _changed(statements: Sequence[n.Stmt]) -> frozenset[str]:
+    """What statements may change; most often it is one."""
+    if len(statements) == 1:
+        return _changed_by(statements[0])
+    return frozenset(name for s in statements for name in _changed_by(s))
+
+
+@once_a_node
+def _changed_by(s: n.Stmt) -> frozenset[str]:
+    """The scalars and buffers that a statement, or one inside it, may give other values."""
+    return scalars_set(s) | buffers_written(s)
 
 
 def _or_the_same(made: Sequence[n.Stmt], given: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field, fields
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from transkern.records import make_quickly
 
@@ -88,20 +88,24 @@ class Var:
 
 
 class _Composed:
-    """An expression with others in it. What is asked of it again and again is answered once: its hash, and the names
-    in it. (The fields of dataclasses alone are compared, printed and pickled.)"""
+    """An expression with others in it. What is asked of it again and again is answered once: its hash, its text, and
+    the names in it; `known` has room for more (`traverse.once_a_node`). (The fields of dataclasses alone are compared,
+    printed and pickled.)"""
 
-    __slots__ = ("_buffers", "_hash", "_variables")
+    __slots__ = ("_buffers", "_hash", "_text", "_variables", "known")
     _hash: int
     _variables: frozenset[str]
     _buffers: frozenset[str]
+    _text: str
+    known: dict[object, Any]
 
 
 _Class = TypeVar("_Class", bound=type[_Composed])
 
 
 def _hashed_once(kind: _Class) -> _Class:
-    """A dataclass of expressions whose hash is remembered: the generated one goes down to the leaves each time."""
+    """A dataclass of expressions whose hash and text are remembered: what is generated goes down to the leaves each
+    time."""
     compared = operator.attrgetter(*(f.name for f in fields(kind) if f.compare))  # type: ignore[arg-type]
 
     def remembered(self: _Composed) -> int:
@@ -112,7 +116,18 @@ def _hashed_once(kind: _Class) -> _Class:
             object.__setattr__(self, "_hash", made)
             return made
 
+    written = kind.__repr__
+
+    def text(self: _Composed) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            made = written(self)
+            object.__setattr__(self, "_text", made)
+            return made
+
     kind.__hash__ = remembered  # type: ignore[assignment,method-assign]
+    kind.__repr__ = text  # type: ignore[method-assign,assignment]
     return kind
 
 
