@@ -24,7 +24,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
     is_longer,
-    once_a_node,
+    once_a_statement,
     scalars_set,
     variables_read,
     walk,
@@ -94,7 +94,7 @@ def _of(axes: tuple[tuple[str, Expr, Expr], ...], condition: Expr) -> Everywhere
     return Everywhere(axes, condition, frozenset(names))
 
 
-@once_a_node
+@once_a_statement
 def visited_by(loop: n.Stmt) -> list[Everywhere]:
     """What holds of all elements behind a loop."""
     inside = list(walk((loop,)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import bodies, once_a_node, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import bodies, once_a_statement, own_exprs, scalars_set, variables_read, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _flow(block: Iterable[n.Stmt]) -> _Flow:
     return _Flow(frozenset(read), frozenset(certainly), False)
 
 
-@once_a_node
+@once_a_statement
 def _step(s: n.Stmt) -> _Flow:
     """What a statement does."""
     own = frozenset(name for e in own_exprs(s) for name in variables_read(e))

@@ -24,7 +24,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     known_of,
-    once_a_node,
+    once_a_statement,
     scalars_set,
     variables_read,
     walk,
@@ -415,7 +415,7 @@ def _changed(statements: Sequence[n.Stmt]) -> frozenset[str]:
     return frozenset(name for s in statements for name in _changed_by(s))
 
 
-@once_a_node
+@once_a_statement
 def _changed_by(s: n.Stmt) -> frozenset[str]:
     """The scalars and buffers that a statement, or one inside it, may give other values."""
     return scalars_set(s) | buffers_written(s)

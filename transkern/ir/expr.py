@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from transkern.records import make_quickly
 
@@ -89,15 +89,13 @@ class Var:
 
 class _Composed:
     """An expression with others in it. What is asked of it again and again is answered once: its hash, its text, and
-    the names in it; `known` has room for more (`traverse.once_a_node`). (The fields of dataclasses alone are compared,
-    printed and pickled.)"""
+    the names in it. (The fields of dataclasses alone are compared, printed and pickled.)"""
 
-    __slots__ = ("_buffers", "_hash", "_text", "_variables", "known")
+    __slots__ = ("_buffers", "_hash", "_text", "_variables")
     _hash: int
     _variables: frozenset[str]
     _buffers: frozenset[str]
     _text: str
-    known: dict[object, Any]
 
 
 _Class = TypeVar("_Class", bound=type[_Composed])

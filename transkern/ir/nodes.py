@@ -97,7 +97,7 @@ class Buffer:
 
 
 class Known:
-    """Room for what was found out about a statement (`traverse.once_a_node`): it never changes, and takes that
+    """Room for what was found out about a statement (`traverse.once_a_statement`): it never changes, and takes that
     with it when it goes."""
 
     __slots__ = ("known",)

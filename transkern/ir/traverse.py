@@ -222,38 +222,35 @@ def alone(statement: n.Stmt) -> n.Stmt:
 _Answer = TypeVar("_Answer")
 
 
-_Node = TypeVar("_Node", bound="n.Stmt | Load | Apply | Reduce")
-
-
-def once_a_node(question: Callable[[_Node], _Answer]) -> Callable[[_Node], _Answer]:
-    """`question`, answered once for each statement (or expression), for as long as that is there: passes ask again and
-    again, and what a pass leaves inside a statement that it changes is known."""
+def once_a_statement(question: Callable[[n.Stmt], _Answer]) -> Callable[[n.Stmt], _Answer]:
+    """`question`, answered once for each statement, for as long as that is there: passes ask again and again, and what
+    a pass leaves inside a statement that it changes is known."""
 
     @functools.wraps(question)
-    def answer(node: _Node) -> _Answer:
+    def answer(statement: n.Stmt) -> _Answer:
         try:
-            found: _Answer = node.known[question]
+            found: _Answer = statement.known[question]
         except (AttributeError, KeyError):
-            found = question(node)
-            known_of(node)[question] = found
+            found = question(statement)
+            known_of(statement)[question] = found
         return found
 
     return answer
 
 
-def known_of(node: n.Stmt | Load | Apply | Reduce) -> dict[object, Any]:
-    """What was found out about the node, by what was asked: as long as the node is there."""
-    known = getattr(node, "known", None)
+def known_of(statement: n.Stmt) -> dict[object, Any]:
+    """What was found out about the statement, by what was asked: as long as the statement is there."""
+    known = getattr(statement, "known", None)
     if known is None:
         known = {}
-        object.__setattr__(node, "known", known)
+        object.__setattr__(statement, "known", known)
     return known
 
 
 def _of_all_inside(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
     """`names` of a statement and of those inside it."""
 
-    @once_a_node
+    @once_a_statement
     @functools.wraps(names)
     def asked(statement: n.Stmt) -> frozenset[str]:
         all_names = set(names(statement))

@@ -8,7 +8,6 @@ question of form: the interpreter runs them so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, assert_never
 
 from transkern.ir import nodes as n
 from transkern.ir.build import is_held
@@ -16,7 +15,7 @@ from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scal
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import storage
-from transkern.ir.traverse import once_a_node, own_exprs, variables_read, walk
+from transkern.ir.traverse import own_exprs, variables_read, walk
 
 _ARRAY_STATEMENTS = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
 
@@ -177,21 +176,28 @@ class _Checking:
             self.expr(e, seen)
 
     def expr(self, e: Expr, seen: dict[str, str]) -> None:
-        parts = _parts(e)
-        self.found += parts.wrong
-        for name, dtype in parts.variables:
-            known = seen.get(name) or self.everywhere.get(name)
-            if known is None:
-                self.fail(f"`{name}` has no value")
-            elif known != dtype:
-                self.fail(f"`{name}` is {known} and read as {dtype}")
-        for buffer, index, dtype in parts.loads:
-            self.buffers((buffer,))
-            self.subscripts(buffer, index)
-            if storage(dtype) != (held := self.element(buffer, index, dtype)):
-                self.fail(f"`{buffer}` holds {held} and is read as {dtype}")
-        for reduce in parts.reductions:
-            self.expr(reduce.body, self.with_axes(reduce.axes, seen))
+        match e:
+            case Var(name, dtype):
+                known = seen.get(name) or self.everywhere.get(name)
+                if known is None:
+                    self.fail(f"`{name}` has no value")
+                elif known != dtype:
+                    self.fail(f"`{name}` is {known} and read as {dtype}")
+            case Load(buffer, index, dtype):
+                self.buffers((buffer,))
+                self.subscripts(buffer, index)
+                if storage(dtype) != (held := self.element(buffer, index, dtype)):
+                    self.fail(f"`{buffer}` holds {held} and is read as {dtype}")
+                self.exprs(index, seen)
+            case Apply(op, args, _):
+                if op not in OPS:
+                    self.fail(f"{op} is no operation")
+                self.exprs(args, seen)
+            case Reduce(axes=axes, body=body):
+                self.expr(body, self.with_axes(axes, seen))
+            case Const():
+                if not is_held(e):
+                    self.fail(f"{e.value} is no {e.dtype}")
 
     def element(self, buffer: str, index: tuple[Expr, ...], otherwise: str) -> str:
         """How what stands at a subscript lies in memory."""
@@ -209,54 +215,6 @@ class _Checking:
             self.fail(f"a subscript of `{buffer}` is no index")
         if len(index) != len(info.dims) and (len(index) != 1 or info.layout != "C") and index:
             self.fail(f"`{buffer}` of {len(info.dims)} dimensions has {len(index)} subscripts")
-
-
-class _Parts(NamedTuple):
-    """What is asked of an expression: what it reads outside of its reductions, these, and what is wrong wherever it
-    stands."""
-
-    variables: tuple[tuple[str, str], ...]
-    loads: tuple[tuple[str, tuple[Expr, ...], str], ...]
-    reductions: tuple[Reduce, ...]
-    wrong: tuple[str, ...]
-
-
-def _parts(e: Expr) -> _Parts:
-    match e:
-        case Var(name, dtype):
-            return _Parts(((name, dtype),), (), (), ())
-        case Const():
-            return _Parts((), (), (), () if is_held(e) else (f"{e.value} is no {e.dtype}",))
-        case _:
-            return _parts_of_composed(e)
-
-
-@once_a_node
-def _parts_of_composed(e: Load | Apply | Reduce) -> _Parts:
-    """(Passes leave most expressions as they are: they are taken apart once.)"""
-    match e:
-        case Load(buffer, index, dtype):
-            inside = _together(index)
-            return inside._replace(loads=((buffer, index, dtype), *inside.loads))
-        case Apply(op, args, _):
-            inside = _together(args)
-            return inside if op in OPS else inside._replace(wrong=(f"{op} is no operation", *inside.wrong))
-        case Reduce():
-            return _Parts((), (), (e,), ())
-        case _:
-            assert_never(e)
-
-
-def _together(several: tuple[Expr, ...]) -> _Parts:
-    found = [_parts(e) for e in several]
-    if len(found) == 1:
-        return found[0]
-    return _Parts(
-        tuple(dict.fromkeys(x for parts in found for x in parts.variables)),
-        tuple(dict.fromkeys(x for parts in found for x in parts.loads)),
-        tuple(x for parts in found for x in parts.reductions),
-        tuple(x for parts in found for x in parts.wrong),
-    )
 
 
 def _parameters(program: n.Program) -> dict[str, str]:

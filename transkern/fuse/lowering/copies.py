@@ -8,7 +8,7 @@ from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_own, once_a_node, scalars_set, scalars_used, walk, with_bodies
+from transkern.ir.traverse import map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
 from transkern.records import replace
 
 
@@ -91,7 +91,7 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:
     return lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None
 
 
-@once_a_node
+@once_a_statement
 def _scalars_in(statement: n.Stmt) -> frozenset[str]:
     """The scalars that the statement, or one inside it, reads, sets or goes along."""
     axes = {s.axis for s in walk((statement,)) if isinstance(s, (n.Loop, n.Scanning, n.Compact))}

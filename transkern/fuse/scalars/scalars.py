@@ -24,7 +24,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
-    once_a_node,
+    once_a_statement,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -144,7 +144,7 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     return True
 
 
-@once_a_node
+@once_a_statement
 def _uses_of(statement: n.Stmt) -> Counter[str]:
     """How often the statement, and those inside it, read each scalar."""
     counts: Counter[str] = Counter(e.name for e in exprs((statement,)) if isinstance(e, Var))
@@ -154,7 +154,7 @@ def _uses_of(statement: n.Stmt) -> Counter[str]:
     return counts
 
 
-@once_a_node
+@once_a_statement
 def _sets_of(statement: n.Stmt) -> Counter[str]:
     """How often the statement, and those inside it, give each scalar a value."""
     return Counter(s.name for s in walk((statement,)) if isinstance(s, (n.Assign, n.Let)))
