@@ -1,5 +1,5 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
-# make test-fast  lint, types and a share of all kinds of tests, in a minute and a half: while a change is made
+# make test-fast  lint, types and a share of all kinds of tests, in two minutes or so: while a change is made
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
 # make fuzz    generated programs on all targets against NumPy, for MINUTES=30, then the spellings, 90 % of which must meet
