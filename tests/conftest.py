@@ -118,7 +118,7 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
-# ---- half an hour, or two minutes -------------------------------------------------------------------------------------
+# ---- half an hour, or two minutes ------------------------------------------------------------------------------------
 
 _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
 """Folders of tests that ask the same of every target."""
