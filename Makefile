@@ -1,4 +1,5 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
+# make test-fast  lint, types and a share of all kinds of tests, in two minutes or so: while a change is made
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
 # make fuzz    generated programs on all targets against NumPy, for MINUTES=30, then the spellings, 90 % of which must meet
@@ -28,12 +29,17 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs dist clean
+.PHONY: test test-fast corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs dist clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	TRANSKERN_DEVICES=half $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+
+test-fast: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	TRANSKERN_DEVICES=half TRANSKERN_SHARE=fast $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 
 corpus: $(VENV)/.dev
 	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py \

@@ -8,7 +8,8 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -54,18 +55,25 @@ gc.set_threshold(50_000, 20, 20)
 
 
 def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
+    """`run`, which looks at the program behind each pass that has changed it."""
+
     def checked(
         program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
     ) -> Program:
-        lowered = False
-        for one in passes:
-            before, program = program, run(program, (one,), after)
-            lowered = lowered or one is lower
-            if program == before and one is not lower:
-                continue  # it has been checked
-            problems = violations(program, lowered)
-            assert not problems, f"after {one.__name__}: {'; '.join(problems)}\n{printer.program(program)}"
-        return program
+        before, lowered = program, False
+
+        def look(name: str, program: Program) -> None:
+            nonlocal before, lowered
+            if after is not None:
+                after(name, program)
+            lowering = name == lower.__name__
+            lowered = lowered or lowering
+            if lowering or (program is not before and program != before):  # else it has been checked
+                problems = violations(program, lowered)
+                assert not problems, f"after {name}: {'; '.join(problems)}\n{printer.program(program)}"
+            before = program
+
+        return run(program, passes, look)
 
     return checked
 
@@ -88,6 +96,17 @@ _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 """A linker that takes half as long, where it is there."""
 
 
+def _headers() -> tuple[str, ...]:
+    """A folder with the little of the C library's headers that emitted C asks for: to read the whole of them takes a
+    fifth of a short compilation. They say how GCC means it."""
+    found = shutil.which("cc") if not compiler.chosen() else None
+    is_gcc = found is not None and "gcc" in os.path.basename(os.path.realpath(found))
+    return ("-I", str(Path(__file__).with_name("headers"))) if is_gcc else ()
+
+
+_HEADERS = _headers()
+
+
 @pytest.fixture(autouse=True)
 def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     level, tenths = _TENTHS.get(request.path.parent.name, ("", 0))
@@ -95,26 +114,45 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     others = "subprocess" in names or names.get("OTHER_PROCESSES", False)
     if zlib.crc32(request.node.nodeid.encode()) % 10 < tenths and not others:
         flags = tuple(level if flag == "-O3" else flag for flag in compiler.flags())
-        monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
+        monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER, *_HEADERS))
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
-# ---- half an hour --------------------------------------------------------------------------------------------------
+# ---- half an hour, or two minutes ------------------------------------------------------------------------------------
 
 _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
 """Folders of tests that ask the same of every target."""
 
+_OF_SO_MANY = 40
+"""Of how many tests of a file one is in the share for a contributor's inner loop."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``TRANSKERN_DEVICES=half`` (`make test`), every other test that asks of a simulated or interpreted device
-    what is asked of the CPU as well is left for those who run pytest by themselves: all others run."""
-    if os.environ.get("TRANSKERN_DEVICES") != "half":
-        return
-    left = [item for item in items if _is_for_a_device(item) and zlib.crc32(item.nodeid.encode()) % 2]
-    if left:
-        config.hook.pytest_deselected(items=left)
-        gone = set(left)
-        items[:] = [item for item in items if item not in gone]
+    what is asked of the CPU as well is left for those who run pytest by themselves: all others run.
+
+    With ``TRANSKERN_SHARE=fast`` (`make test-fast`) a share of each file runs, but of the slow ones none."""
+    kept = items
+    if os.environ.get("TRANSKERN_DEVICES") == "half":
+        kept = [item for item in kept if not _is_for_a_device(item) or zlib.crc32(item.nodeid.encode()) % 2 == 0]
+    if os.environ.get("TRANSKERN_SHARE") == "fast":
+        chosen = _share(item for item in kept if item.get_closest_marker("slow") is None)
+        kept = [item for item in kept if item in chosen]
+    if len(kept) < len(items):
+        stay = set(kept)
+        config.hook.pytest_deselected(items=[item for item in items if item not in stay])
+        items[:] = kept
+
+
+def _share(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Some tests of each file: the same each time, and from all over it."""
+    by_file: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        by_file.setdefault(item.path, []).append(item)
+    return {
+        item for of_file in by_file.values()
+        for item in sorted(of_file, key=lambda x: zlib.crc32(x.nodeid.encode()))[: -(-len(of_file) // _OF_SO_MANY)]
+    }  # fmt: skip
 
 
 def _is_for_a_device(item: pytest.Item) -> bool:

@@ -60,8 +60,9 @@ def problem(folder: Path) -> str:
     for parent, of in above:
         if of.st_uid not in (0, os.getuid()):
             return f"{parent}, which it is in, belongs to another user (number {of.st_uid})"
-        shared = stat.S_IWOTH if _is_own_group(of.st_gid) else stat.S_IWGRP | stat.S_IWOTH
-        if of.st_mode & shared and not of.st_mode & stat.S_ISVTX:  # in /tmp, nobody moves what is another's
+        if of.st_mode & stat.S_ISVTX:  # in /tmp, nobody moves what is another's
+            continue
+        if of.st_mode & stat.S_IWOTH or (of.st_mode & stat.S_IWGRP and not _is_own_group(of.st_gid)):
             return f"others may write to {parent}, which it is in"
     return ""
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits and memory of processes are Linux's")
 def test_threads_and_processes_answer_right_while_others_are_killed() -> None:

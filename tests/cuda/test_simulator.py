@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,6 @@ import pytest
 from transkern.targets.cuda.simulator import device as cp
 from transkern.targets.cuda.simulator.compile import CompileError, LaunchError, Module
 from transkern.targets.cuda.simulator.source import SourceError, find_kernels, lower_shared, waits
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
 
 # ---- reading the text ------------------------------------------------------------------------------------------------
 

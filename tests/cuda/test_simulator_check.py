@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -11,14 +10,6 @@ import pytest
 
 from transkern.targets.cuda.simulator import compile as building
 from transkern.targets.cuda.simulator.check import Launch, check
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
 
 MEMORY = r"""
 extern "C" __global__ void reads(const float* x, float* y, int n) {

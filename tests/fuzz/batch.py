@@ -238,7 +238,7 @@ class Batch:
                 parts.append("#undef transkern_kernels")
             source = path.with_suffix(".cpp")
             source.write_text("\n".join(parts), encoding="utf-8")
-            flags = (*simulator._KERNEL_FLAGS, *(_SANITIZERS if self.sanitized else ()))
+            flags = (*simulator._KERNEL_FLAGS, *((simulator._LINES, *_SANITIZERS) if self.sanitized else ()))
             command = ["g++", *flags, "-O0", "-shared", str(source), "-o", str(path)]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             if run.returncode == 0:

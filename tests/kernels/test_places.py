@@ -34,6 +34,7 @@ def keys(n: int, a: Any, order: str) -> Any:
     return {"none": rng.permutation, "rising": np.sort, "falling": lambda x: np.sort(x)[::-1]}[order](v)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["none", "rising", "falling"])
 def test_lines_in_order(order: str) -> None:
     rng = np.random.default_rng(0)

@@ -13,6 +13,8 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.ir.traverse import walk_expr
 
+pytestmark = pytest.mark.slow
+
 
 def columns(x: Any, k: int, step: int, pad: int) -> Any:
     n, c, h, w = x.shape

@@ -20,6 +20,8 @@ from transkern.frontend.sources import identity
 from transkern.frontend.sources.source import from_object
 from transkern.frontend.values.values import Known, Static
 
+pytestmark = pytest.mark.slow
+
 MODULES = (
     "", "linalg", "fft", "random", "ma", "polynomial", "polynomial.polynomial", "polynomial.chebyshev",
     "polynomial.legendre", "polynomial.hermite", "polynomial.hermite_e", "polynomial.laguerre", "lib", "lib.scimath",

@@ -27,6 +27,7 @@ from transkern.runtime.emitting import emit_files
 
 _SECONDS = 20
 _OURS = (str(Path(transkern.__file__).parent), *sysconfig.get_paths().values(), sys.base_prefix)
+_BYTECODE = (sys.pycache_prefix,) if sys.pycache_prefix else ()
 _WATCHED = (
     "open", "import", "exec", "os.", "shutil.", "socket.", "subprocess.", "urllib.", "http.", "ftplib.", "pickle.",
     "ctypes.", "webbrowser.", "tempfile.", "glob.", "mmap.", "code.", "pty.", "sqlite3.", "smtplib.",
@@ -46,7 +47,7 @@ def watch(event: str, args: tuple[Any, ...]) -> None:
     if event == "open":
         path, flags = str(args[0]), args[2] if isinstance(args[2], int) else 0
         reads = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC) == 0
-        if reads and path.startswith((here, *_OURS)):
+        if reads and path.startswith((here, *_OURS, *_BYTECODE)):
             return
     if event == "import" and str(args[0]).startswith(("transkern", "encodings.")):
         return

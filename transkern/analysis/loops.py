@@ -20,7 +20,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import printed
 from transkern.ir.printer import text
 from transkern.ir.traverse import variables_read, walk
-from transkern.parsing import parse
+from transkern.parsing import all_nodes, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class _Reporting(Walk):
         self.tree = _parsed(program.source)
         self.targets: dict[int, str] = {}
         self.assigned: dict[int, list[ast.Assign]] = {}
-        for x in ast.walk(self.tree):
+        for x in all_nodes(self.tree):
             if isinstance(x, ast.For):
                 self.targets[x.lineno] = ast.unparse(x.target)
             elif isinstance(x, ast.Assign):
@@ -339,8 +339,8 @@ def _lines(tree: ast.Module, loop: int, name: str) -> tuple[list[int], list[int]
     """Where the loop at a line sets the variable `name`, and where it uses it."""
     sets: list[int] = []
     uses: list[int] = []
-    for at in (x for x in ast.walk(tree) if isinstance(x, (ast.For, ast.While)) and x.lineno == loop):
-        for x in (y for s in at.body for y in ast.walk(s)):
+    for at in (x for x in all_nodes(tree) if isinstance(x, (ast.For, ast.While)) and x.lineno == loop):
+        for x in (y for s in at.body for y in all_nodes(s)):
             if isinstance(x, ast.Name) and x.id == name:
                 (uses if isinstance(x.ctx, ast.Load) else sets).append(x.lineno)
             if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name) and x.target.id == name:
@@ -352,7 +352,7 @@ def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
     """Whether no position decides if an iteration of the loop at a line sets `name`: at most data do."""
 
     def names(x: ast.AST, stored: bool) -> set[str]:
-        return {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store) == stored}
+        return {y.id for y in all_nodes(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store) == stored}
 
     def positions(at: ast.For) -> set[str]:
         over = isinstance(at.iter, ast.Call) and isinstance(at.iter.func, ast.Name) and at.iter.func.id == "range"
@@ -363,7 +363,7 @@ def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
             match s:
                 case ast.If(test, then, orelse):
                     data = names(test, False) & moving - around
-                    data |= {"[]" for x in ast.walk(test) if isinstance(x, ast.Subscript)}
+                    data |= {"[]" for x in all_nodes(test) if isinstance(x, ast.Subscript)}
                     if data or (certain(then, around, moving) and certain(orelse, around, moving)):
                         return True
                 case ast.For(target, source, body):
@@ -375,7 +375,7 @@ def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
                     return True
         return False
 
-    for at in (x for x in ast.walk(tree) if isinstance(x, ast.For) and x.lineno == loop):
+    for at in (x for x in all_nodes(tree) if isinstance(x, ast.For) and x.lineno == loop):
         return certain(at.body, positions(at), names(at, True))
     return True
 

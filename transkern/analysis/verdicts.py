@@ -6,7 +6,7 @@ import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from transkern.analysis.accesses import Level
@@ -24,10 +24,12 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     known_of,
+    once_a_statement,
     scalars_set,
     variables_read,
     walk,
 )
+from transkern.records import replace
 
 
 @dataclass(slots=True)
@@ -231,11 +233,14 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
-        before = self.everywhere
-        with self.scope():
-            out = self.through(statements)
-            same = set(map(id, before))  # nearly all are: to compare each with each takes most of a pass' time
-            self._left = [u for u in self.everywhere if id(u) not in same and u not in before]
+        saved = self._saved()  # not `scope`: there are many blocks
+        out = self.through(statements)
+        if self.everywhere:
+            same = set(map(id, saved[2]))  # nearly all are: to compare each with each takes most of a pass' time
+            self._left = [u for u in self.everywhere if id(u) not in same and u not in saved[2]]
+        else:
+            self._left = []
+        self.facts, self._lets, self.everywhere = saved
         return _or_the_same(out, statements)
 
     def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
@@ -249,10 +254,15 @@ class Walk:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Behind it nothing more is known than before, and nothing less."""
-        saved = self.facts, self._lets, self.everywhere
-        self.facts, self._lets, self.everywhere = list(self.facts), dict(self._lets), list(self.everywhere)
+        saved = self._saved()
         yield
         self.facts, self._lets, self.everywhere = saved
+
+    def _saved(self) -> tuple[list[Expr], dict[str, Expr], list[Everywhere]]:
+        """What is known, of which copies go on."""
+        saved = self.facts, self._lets, self.everywhere
+        self.facts, self._lets, self.everywhere = list(self.facts), dict(self._lets), list(self.everywhere)
+        return saved
 
     def learn(self, s: n.Stmt) -> None:
         """What holds after `s`."""
@@ -290,7 +300,7 @@ class Walk:
         if self.everywhere:
             new = {name for s in statements for name in buffers_allocated(s)}
             self.everywhere = [u for u in self.everywhere if u.names.isdisjoint(new)]
-        changed = {name for s in statements for name in scalars_set(s) | buffers_written(s)}
+        changed = _changed(statements)
         if not changed:
             return
         known, note = self._mentioned.get, self._note
@@ -362,7 +372,7 @@ class Walk:
 
     def _left_by(self, branch: Sequence[n.Stmt], otherwise: Expr) -> list[Everywhere]:
         """What a branch that was just gone through leaves behind, where it was taken."""
-        changed = {name for s in branch for name in scalars_set(s) | buffers_written(s)}
+        changed = _changed(branch)
         if not self._left or (variables_read(otherwise) | buffers_read(otherwise)) & changed:
             return []
         return [u.unless(otherwise) for u in self._left]
@@ -396,6 +406,19 @@ class Walk:
                 return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s
+
+
+def _changed(statements: Sequence[n.Stmt]) -> frozenset[str]:
+    """What statements may change; most often it is one."""
+    if len(statements) == 1:
+        return _changed_by(statements[0])
+    return frozenset(name for s in statements for name in _changed_by(s))
+
+
+@once_a_statement
+def _changed_by(s: n.Stmt) -> frozenset[str]:
+    """The scalars and buffers that a statement, or one inside it, may give other values."""
+    return scalars_set(s) | buffers_written(s)
 
 
 def _or_the_same(made: Sequence[n.Stmt], given: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
@@ -49,6 +48,8 @@ from transkern.ir.containers import OF_NUMPY, text_of_numbers
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Frame, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, walk_expr
+from transkern.parsing import all_nodes
+from transkern.records import replace
 
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 
@@ -339,7 +340,7 @@ class Context:
         if node not in self.texts_read:
             self.texts_read.add(node)
             most = int(limits.STEPS * self.budget.factor)
-            if sum(1 for _ in ast.walk(node)) > most:
+            if sum(1 for _ in all_nodes(node)) > most:
                 why = f"a function of more than {most} nodes"
                 raise limits.exhausted(why, span_of(node, self.file), self.lines)
 

@@ -14,6 +14,7 @@ from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.values.values import Array, Unbound, Value
 from transkern.ir.expr import NOWHERE
+from transkern.parsing import all_nodes
 
 LEFT_OUT = "a statement that is left out"
 """The problem of what depends on one."""
@@ -70,7 +71,7 @@ def leave_out(env: dict[str, Value], statement: ast.stmt) -> None:
     What it binds, and the lists, dicts and objects that it changes, are not known any more. Arrays that it stores into
     are: they have the same type whatever it stores.
     """
-    for x in ast.walk(statement):
+    for x in all_nodes(statement):
         match x:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 env[name] = Unbound(LEFT_OUT)

@@ -20,6 +20,8 @@ import operator
 from dataclasses import dataclass, field, fields
 from typing import TypeAlias, TypeVar
 
+from transkern.records import make_quickly
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -86,20 +88,22 @@ class Var:
 
 
 class _Composed:
-    """An expression with others in it. What is asked of it again and again is answered once: its hash, and the names
-    in it. (The fields of dataclasses alone are compared, printed and pickled.)"""
+    """An expression with others in it. What is asked of it again and again is answered once: its hash, its text, and
+    the names in it. (The fields of dataclasses alone are compared, printed and pickled.)"""
 
-    __slots__ = ("_buffers", "_hash", "_variables")
+    __slots__ = ("_buffers", "_hash", "_text", "_variables")
     _hash: int
     _variables: frozenset[str]
     _buffers: frozenset[str]
+    _text: str
 
 
 _Class = TypeVar("_Class", bound=type[_Composed])
 
 
 def _hashed_once(kind: _Class) -> _Class:
-    """A dataclass of expressions whose hash is remembered: the generated one goes down to the leaves each time."""
+    """A dataclass of expressions whose hash and text are remembered: what is generated goes down to the leaves each
+    time."""
     compared = operator.attrgetter(*(f.name for f in fields(kind) if f.compare))  # type: ignore[arg-type]
 
     def remembered(self: _Composed) -> int:
@@ -110,7 +114,18 @@ def _hashed_once(kind: _Class) -> _Class:
             object.__setattr__(self, "_hash", made)
             return made
 
+    written = kind.__repr__
+
+    def text(self: _Composed) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            made = written(self)
+            object.__setattr__(self, "_text", made)
+            return made
+
     kind.__hash__ = remembered  # type: ignore[assignment,method-assign]
+    kind.__repr__ = text  # type: ignore[method-assign,assignment]
     return kind
 
 
@@ -157,6 +172,8 @@ class Reduce(_Composed):
     dtype: str
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
+
+make_quickly(Span, Frame, Const, Var, Load, Apply, Axis, Reduce)
 
 Expr: TypeAlias = Const | Var | Load | Apply | Reduce
 

@@ -34,9 +34,10 @@ import linecache
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from types import EllipsisType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
+from transkern.records import make_quickly
 
 RESERVED, RESERVED_ROWS = 1 << 30, 1 << 26
 """The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
@@ -457,6 +458,7 @@ Stmt: TypeAlias = (
     | Let | Assign | Store | Accumulator | Accumulate | Loop | While | If | Compact | Scanning
     | Guard | Fetch | Break | Continue | Alloc | Kernel | Return
 )  # fmt: skip
+make_quickly(Buffer, View, *get_args(Stmt))
 
 
 # --- the whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from transkern.ir.build import affine, map_expr, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.expr import buffers_read as buffers_read
 from transkern.ir.expr import variables_read as variables_read
+from transkern.records import replace
 
 _EXPR = (Const, Var, Load, Apply, Reduce)
 
@@ -144,7 +146,7 @@ def map_statement(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n
         new = _map_value(old, change)
         if new is not old:
             values[name] = new
-    return dataclasses.replace(statement, **values) if values else statement
+    return replace(statement, **values) if values else statement
 
 
 def map_own(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
@@ -157,7 +159,7 @@ def map_own(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
         new = _map_value(old, change)
         if new is not old:
             values[name] = new
-    return dataclasses.replace(statement, **values) if values else statement
+    return replace(statement, **values) if values else statement
 
 
 def resolved(e: Expr, lets: Mapping[str, Expr]) -> Expr:
@@ -191,7 +193,7 @@ def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
             for name in _field_names(value)
             if (new := _map_value(getattr(value, name), change)) is not getattr(value, name)
         }
-        return dataclasses.replace(value, **changed) if changed else value
+        return replace(value, **changed) if changed else value
     return value
 
 
@@ -201,16 +203,15 @@ def is_in_order(statement: n.Stmt) -> bool:
 
 
 def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[n.Stmt, ...]]) -> n.Stmt:
-    """The statement with the blocks directly inside it changed."""
-    match statement:
-        case n.Loop() | n.Compact() | n.Scanning() | n.Kernel():
-            return dataclasses.replace(statement, body=change(statement.body))
-        case n.While():
-            return dataclasses.replace(statement, head=change(statement.head), body=change(statement.body))
-        case n.If():
-            return dataclasses.replace(statement, then=change(statement.then), orelse=change(statement.orelse))
-        case _:
-            return statement
+    """The statement with the blocks directly inside it changed; itself where they are not, with all that is known of
+    it."""
+    made: dict[str, Any] = {}
+    for name in reversed(_BLOCKS.get(type(statement), ())):
+        block = getattr(statement, name)
+        changed = change(block)
+        if len(changed) != len(block) or not all(map(operator.is_, changed, block)):
+            made[name] = changed
+    return replace(statement, **made) if made else statement
 
 
 def alone(statement: n.Stmt) -> n.Stmt:
@@ -227,10 +228,12 @@ def once_a_statement(question: Callable[[n.Stmt], _Answer]) -> Callable[[n.Stmt]
 
     @functools.wraps(question)
     def answer(statement: n.Stmt) -> _Answer:
-        known = known_of(statement)
-        if question not in known:
-            known[question] = question(statement)
-        return known[question]  # type: ignore[no-any-return]
+        try:
+            found: _Answer = statement.known[question]
+        except (AttributeError, KeyError):
+            found = question(statement)
+            known_of(statement)[question] = found
+        return found
 
     return answer
 

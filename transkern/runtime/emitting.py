@@ -25,6 +25,7 @@ from transkern.frontend.values.types import ArgType, parse_signature
 from transkern.frontend.values.values import Function
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
+from transkern.parsing import all_nodes
 from transkern.runtime import profiling
 from transkern.runtime.caching.building import explained, program_texts
 from transkern.runtime.compiled import types_help
@@ -54,7 +55,7 @@ def is_decorated(function: Function) -> bool:
 
 def _is_ours(decorator: ast.expr) -> bool:
     """Whether a decorator names transkern."""
-    return any(isinstance(x, ast.Name) and "transkern" in x.id for x in ast.walk(decorator))
+    return any(isinstance(x, ast.Name) and "transkern" in x.id for x in all_nodes(decorator))
 
 
 def _decorator_types(function: Function) -> str | None:

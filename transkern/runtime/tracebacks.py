@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transkern.ir.expr import Frame, Span
-from transkern.parsing import parse
+from transkern.parsing import all_nodes, parse
 from transkern.runtime.boundary import behind_ours
 from transkern.wrappers import written_function
 
@@ -111,7 +111,7 @@ def _stub(span: Span, frame: Frame, file: str, names: Sequence[str]) -> types.Co
     module = parse(f"def stub({', '.join(names)}): raise {_MARK!r}")
     made = module.body[0]
     assert isinstance(made, ast.FunctionDef)
-    for node in ast.walk(made):
+    for node in all_nodes(made):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg)):
             node.lineno, node.col_offset = span.line, span.column
             node.end_lineno, node.end_col_offset = span.end_line, span.end_column

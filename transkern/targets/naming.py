@@ -8,11 +8,12 @@ as it is; others get an underscore, or what is left of them in ASCII. No two nam
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast
 
 from transkern.ir import nodes as n
@@ -21,6 +22,7 @@ from transkern.ir.expr import Axis, Load, Var
 from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import walk
 from transkern.parsing import parse
+from transkern.records import replace
 from transkern.targets.words import is_declared_in_c, is_word_of_c, is_word_of_python
 
 _LONGEST = 80
@@ -164,16 +166,13 @@ def _names(x: Any) -> Iterator[str]:
                 yield from _names(item)
         case dict():
             yield from _names(tuple(x.values()))
-        case _ if type(x) in _NAMES or is_dataclass(x):
-            own = _NAMES.get(type(x), ())
-            for f in fields(x):
-                value = getattr(x, f.name)
-                if f.name in own:
-                    yield from (value,) if isinstance(value, str) else value
-                elif f.name != "span":
-                    yield from _names(value)
         case _:
-            pass
+            for name, is_own in _fields(x.__class__):
+                value = getattr(x, name)
+                if is_own:
+                    yield from (value,) if isinstance(value, str) else value
+                elif not isinstance(value, str):
+                    yield from _names(value)
 
 
 def _renamed(x: Any, names: Mapping[str, str]) -> Any:
@@ -196,17 +195,21 @@ def _renamed(x: Any, names: Mapping[str, str]) -> Any:
             )
         case tuple():
             return tuple(_renamed(item, names) for item in x)
-        case _ if is_dataclass(x):
-            own = _NAMES.get(type(x), ())
-            changes: dict[str, Any] = {}
-            for f in fields(x):
-                value = getattr(x, f.name)
-                if f.name in own:
-                    changes[f.name] = of(value) if isinstance(value, str) else tuple(map(of, value))
-                elif (f.name != "span" and isinstance(value, tuple)) or is_dataclass(value):
-                    changes[f.name] = _renamed(value, names)
-            return replace(cast(Any, x), **changes) if changes else x
         case _:
-            return x
+            changes: dict[str, Any] = {}
+            for name, is_own in _fields(x.__class__):
+                value = getattr(x, name)
+                if is_own:
+                    changes[name] = of(value) if isinstance(value, str) else tuple(map(of, value))
+                elif isinstance(value, tuple) or is_dataclass(type(value)):
+                    changes[name] = _renamed(value, names)
+            return replace(x, **changes) if changes else x
+
+
+@functools.cache
+def _fields(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """The fields of a dataclass but for places in the source, and whether names are in them; of others none."""
+    own = _NAMES.get(kind, ())
+    return tuple((f.name, f.name in own) for f in fields(kind) if f.name != "span") if is_dataclass(kind) else ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -33,6 +32,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Reduce, Var
 from transkern.ir.nodes import RESERVED_ROWS, ROOM
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.records import replace
 
 _SEVERAL = 3  # types of a number that loops cannot hand on
 

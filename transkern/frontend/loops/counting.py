@@ -23,6 +23,7 @@ from transkern.frontend.loops.turns import leaving_unless
 from transkern.frontend.syntax.desugar import has_jumps, placed
 from transkern.frontend.syntax.liveness import ORIGIN
 from transkern.frontend.syntax.syntax import assigned_names
+from transkern.parsing import all_nodes
 
 TRIPS = "trips of a count"  # no identifier: the range that such a loop runs over
 _TRIP = "trip of "
@@ -159,7 +160,7 @@ def _is_of_numbers(part: ast.expr, names: set[str]) -> bool:
     return all(
         isinstance(x, (ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.Add, ast.Sub, ast.expr_context))
         or (isinstance(x, ast.Constant) and isinstance(x.value, int)) or (isinstance(x, ast.Name) and x.id in names)
-        for x in ast.walk(part)
+        for x in all_nodes(part)
     )  # fmt: skip
 
 
@@ -176,7 +177,7 @@ def _is_size(e: ast.expr) -> bool:
 def sizes_of(bound: ast.expr) -> set[str]:
     """The names of arrays whose sizes a bound is made of."""
     found = set()
-    for x in ast.walk(bound):
+    for x in all_nodes(bound):
         match x:
             case ast.Call(ast.Name("len"), [ast.Name(name)], []) | ast.Attribute(ast.Name(name), "size" | "shape"):
                 found.add(name)
@@ -187,8 +188,8 @@ def sizes_of(bound: ast.expr) -> set[str]:
 
 def numbers_of(bound: ast.expr) -> set[str]:
     """The names of numbers that a bound is made of."""
-    called = {x.func.id for x in ast.walk(bound) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
-    return {x.id for x in ast.walk(bound) if isinstance(x, ast.Name)} - sizes_of(bound) - called
+    called = {x.func.id for x in all_nodes(bound) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+    return {x.id for x in all_nodes(bound) if isinstance(x, ast.Name)} - sizes_of(bound) - called
 
 
 def _stays(bound: ast.expr, names: set[str]) -> bool:
@@ -207,7 +208,7 @@ def _stays(bound: ast.expr, names: set[str]) -> bool:
 def _step(body: Sequence[ast.stmt], name: str) -> int:
     """What every way through a loop's body adds to a name, once; 0 where there is no such number."""
     added: set[int] = set()
-    if any(isinstance(x, (ast.Global, ast.Nonlocal)) and name in x.names for s in body for x in ast.walk(s)):
+    if any(isinstance(x, (ast.Global, ast.Nonlocal)) and name in x.names for s in body for x in all_nodes(s)):
         return 0
 
     def ways(statements: Sequence[ast.stmt], before: set[bool]) -> set[bool] | None:

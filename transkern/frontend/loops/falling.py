@@ -13,6 +13,7 @@ from transkern.frontend.values.values import Scalar, Static
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read
+from transkern.parsing import all_nodes
 
 if TYPE_CHECKING:
     from transkern.frontend.loops.carried import LoopState
@@ -93,7 +94,7 @@ def _paths(body: Sequence[ast.stmt], names: frozenset[str]) -> list[_Path] | Non
 
 def _step(s: ast.stmt, order: list[str]) -> tuple[int, ...] | None:
     """The change that one statement makes."""
-    changed = {x.id for x in ast.walk(s) if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load)} & set(order)
+    changed = {x.id for x in all_nodes(s) if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load)} & set(order)
     if not changed:
         return (0,) * len(order)
     match s:

@@ -47,6 +47,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read
+from transkern.parsing import all_nodes
 
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
@@ -111,7 +112,7 @@ class Loops(Branches):
                     return n.While(tuple(head), b.FALSE, ())
                 finally:
                     ctx.in_head -= 1
-            binds = any(isinstance(x, ast.NamedExpr) for x in ast.walk(test))
+            binds = any(isinstance(x, ast.NamedExpr) for x in all_nodes(test))
             if binds or any(ctx.heap[token] is not contents for token, contents in held.items()):
                 raise _HeadHasEffects
             ctx.trips.append(None)  # the condition is asked inside the loop: lists in it may have grown there
@@ -345,7 +346,7 @@ class Loops(Branches):
             return b.sub(trips, b.mod(trips, b.index(period)))
 
         self.last_trips = None
-        targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
+        targets = {x.id for x in all_nodes(target) if isinstance(x, ast.Name)}
         count = b.constant(trips)
 
         def one_by_one(check: Callable[[], None] = lambda: None) -> None:
@@ -778,7 +779,7 @@ class Loops(Branches):
             for x in statements:
                 placed(x, node)
         live = live_names(self.node, node)[1]
-        size = sum(1 for x in ast.walk(self.node) if getattr(x, "lineno", 0) > (node.end_lineno or node.lineno))
+        size = sum(1 for x in all_nodes(self.node) if getattr(x, "lineno", 0) > (node.end_lineno or node.lineno))
         apart = not self.inlined and not self.loops and self.apart < _APART and size < _SHORT
         if (live & turns.names or turns.items) and apart:
             self.each_way(ways)

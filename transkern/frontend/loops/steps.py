@@ -16,6 +16,7 @@ from transkern.frontend.values.values import Dict, Hashed, Iterated, Method, Obj
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import buffers_written, scalars_set, walk
+from transkern.parsing import all_nodes
 
 
 def changed_by(statements: Sequence[n.Stmt]) -> set[str]:
@@ -56,7 +57,7 @@ class Over:
         if not self.made:
             return
         written = changed_by(statements)
-        bound = {x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+        bound = {x.id for x in all_nodes(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         for one in self.made:
             changed = any(ctx.heap.get(t) is not before.get(t) for t in one.opened)
             if changed or not (one.names.isdisjoint(bound) and one.read.isdisjoint(written)):

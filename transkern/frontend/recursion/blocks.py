@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from transkern.frontend.syntax.desugar import assign, load, placed, without_returns
 from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten, is_names
-from transkern.parsing import own_nodes
+from transkern.parsing import all_nodes, child_nodes, own_nodes
 
 LENGTH, SEQUENCE = "length of", "sequence of"
 """Names in what is made here, whatever the user's own mean: of `len`, and of what makes a list of that which has no
@@ -112,7 +112,7 @@ class _Cutting:
     def _without_returns(self, body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
         """`body` with loops that stay whole: a `return` in one stands behind it."""
         for s in body:
-            loop = isinstance(s, (ast.For, ast.While)) and not any(map(self.is_self, ast.walk(s)))
+            loop = isinstance(s, (ast.For, ast.While)) and not any(map(self.is_self, all_nodes(s)))
             yield from without_returns(s) if loop else [s]
 
     def _cut(self, s: ast.stmt, now: Block) -> Block | None:
@@ -222,7 +222,7 @@ class _Cutting:
 
 def stored_in(*targets: ast.expr) -> set[str]:
     """The names that an assignment to these targets binds."""
-    names = (x for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
+    names = (x for t in targets for x in all_nodes(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
     return {x.id for x in names}
 
 
@@ -240,4 +240,4 @@ def _jumps(s: ast.AST) -> bool:
         return True
     if isinstance(s, (ast.For, ast.While, ast.FunctionDef, ast.ClassDef)):
         return False
-    return any(_jumps(x) for x in ast.iter_child_nodes(s) if isinstance(x, (ast.stmt, ast.ExceptHandler)))
+    return any(_jumps(x) for x in child_nodes(s) if isinstance(x, (ast.stmt, ast.ExceptHandler)))

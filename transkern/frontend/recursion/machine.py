@@ -23,6 +23,7 @@ from transkern.frontend.syntax.desugar import WHOLE, assign, load, placed
 from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
+from transkern.parsing import all_nodes
 
 TOO_DEEP = "too deep"
 """The name of `RecursionError` in what is made here, whatever the user's own means."""
@@ -53,8 +54,8 @@ def _check(node: ast.FunctionDef, body: Sequence[ast.stmt], is_self: IsSelf) -> 
     if node.args.vararg or node.args.kwarg:
         raise NotRewritten("a function with `*args` or `**kwargs` that calls itself", node)
     for s in body:
-        for x in ast.walk(s):
-            if isinstance(x, (ast.FunctionDef, ast.ClassDef)) and any(map(is_self, ast.walk(x))):
+        for x in all_nodes(s):
+            if isinstance(x, (ast.FunctionDef, ast.ClassDef)) and any(map(is_self, all_nodes(x))):
                 raise NotRewritten("a call of the function by one in it", x)
             if isinstance(x, (ast.Global, ast.Nonlocal)):
                 raise NotRewritten(f"`{ast.unparse(x)}` in a function that calls itself", x)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from transkern.frontend.sources.effects import effects_of, imported_path, is_main
 from transkern.frontend.sources.pure import METHODS
+from transkern.parsing import all_nodes, child_nodes
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -63,13 +64,13 @@ def bindings_of(module: ast.Module) -> Bindings:
     found = Bindings()
     for statement in module.body:
         _bind(found, statement, True)
-    for node in ast.walk(module):
+    for node in all_nodes(module):
         if isinstance(node, ast.Global):
             for name in node.names:
                 _put(found, name, Binding(node, None, "a function binds it anew (`global`)"), True)
     for name, binding in found.names.items():
         if isinstance(binding.meaning, ast.expr):
-            for x in ast.walk(binding.meaning):
+            for x in all_nodes(binding.meaning):
                 if isinstance(x, ast.Name):
                     found.linked.setdefault(name, set()).add(x.id)
                     found.linked.setdefault(x.id, set()).add(name)
@@ -176,7 +177,7 @@ def _evaluated(found: Bindings, value: ast.expr, used: bool = True) -> None:
             case ast.NamedExpr(target=ast.Name(id=name)):
                 _put(found, name, Binding(x, None, "how it is bound is not read"), True)
             case ast.Call() if not _only_reads(found, x, used):
-                for inside in ast.walk(x):
+                for inside in all_nodes(x):
                     if isinstance(inside, ast.Name):
                         found.changed.setdefault(inside.id, x)
 
@@ -203,9 +204,9 @@ def _only_reads(found: Bindings, call: ast.Call, used: bool) -> bool:
 
 def _stored(node: ast.AST) -> set[str]:
     """The names that a statement may bind."""
-    found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
-    found |= {(x.asname or x.name).split(".")[0] for x in ast.walk(node) if isinstance(x, ast.alias)}
-    return found | {x.name for x in ast.walk(node) if isinstance(x, _BLOCKS) and not isinstance(x, ast.Lambda)}
+    found = {x.id for x in all_nodes(node) if isinstance(x, ast.Name)}
+    found |= {(x.asname or x.name).split(".")[0] for x in all_nodes(node) if isinstance(x, ast.alias)}
+    return found | {x.name for x in all_nodes(node) if isinstance(x, _BLOCKS) and not isinstance(x, ast.Lambda)}
 
 
 def _handled(found: Bindings, node: ast.Try, before: dict[str, Binding]) -> None:
@@ -229,4 +230,4 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
         x = pending.pop()
         yield x
         if not isinstance(x, _BLOCKS) or x is node:
-            pending.extend(ast.iter_child_nodes(x))
+            pending.extend(child_nodes(x))

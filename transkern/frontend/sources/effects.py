@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from transkern.frontend.sources import identity
+from transkern.parsing import all_nodes, child_nodes
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Written = ast.FunctionDef | ast.AsyncFunctionDef
@@ -69,7 +70,7 @@ def effects_of(module: ast.Module, called: Iterable[str] = ()) -> Effects:
     found = _Walk(imported, "annotations" not in imported)
     statements = list(_run(module.body))
     for statement in statements:
-        for x in ast.walk(statement):
+        for x in all_nodes(statement):
             if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.functions.setdefault(x.name, []).append(x)
             elif isinstance(x, ast.ClassDef):
@@ -171,7 +172,7 @@ class _Walk:
                 pending += [x.target, *filter(None, [x.value])]
                 continue
             self._statement(x, scope)
-            pending += ast.iter_child_nodes(x)
+            pending += child_nodes(x)
 
     def _annotated(self, scope: _Scope) -> bool:
         return self.evaluated_annotations and not scope.prefix
@@ -469,12 +470,12 @@ def _bound(function: _Written) -> tuple[frozenset[str], frozenset[str]]:
             case ast.arg(arg=name):
                 into.add(name)
         within = inner if isinstance(x, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)) else into
-        pending += [(child, within) for child in ast.iter_child_nodes(x)]
+        pending += [(child, within) for child in child_nodes(x)]
     return frozenset(own - outside), frozenset(inner)
 
 
 def _captured(pattern: ast.pattern) -> Iterator[str]:
-    for x in ast.walk(pattern):
+    for x in all_nodes(pattern):
         name = getattr(x, "name", None) or getattr(x, "rest", None)
         if isinstance(name, str):
             yield name
@@ -507,7 +508,7 @@ def _run(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 def imports_of(module: ast.Module) -> dict[str, str]:
     """The paths of all names that are imported, wherever in the module."""
     found: dict[str, str] = {}
-    for node in ast.walk(module):
+    for node in all_nodes(module):
         if isinstance(node, ast.Import):
             for a in node.names:
                 path = a.name if a.asname else a.name.split(".")[0]

@@ -51,6 +51,7 @@ from transkern.frontend.values.values import (
     Value,
 )
 from transkern.ir.expr import Frame, Span
+from transkern.parsing import all_nodes
 from transkern.plain import is_plain_object
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
@@ -118,7 +119,7 @@ class TextScope(Scope):
 
     def default_of(self, node: ast.expr) -> Value | None:
         """The default of a parameter: made once, when the function is, and shared by all calls."""
-        for x in ast.walk(node):
+        for x in all_nodes(node):
             binding = self.bound.names.get(x.id) if isinstance(x, ast.Name) else None
             if binding is not None and binding.times > 1 and isinstance(x, ast.Name):
                 problem = f"the default `{x.id}` is bound more than once: which value it has here is not known"

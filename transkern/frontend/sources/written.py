@@ -24,7 +24,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError
-from transkern.parsing import parse
+from transkern.parsing import all_nodes, child_nodes, parse
 from transkern.standing_in import plain_code
 from transkern.texts_read import texts_of
 
@@ -162,7 +162,7 @@ def _functions(text: str) -> tuple[tuple[Node, str], ...]:
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             found.append((node, kind))
         inner = node.name if isinstance(node, ast.ClassDef) else kind
-        left += [(child, inner) for child in ast.iter_child_nodes(node)]
+        left += [(child, inner) for child in child_nodes(node)]
     return tuple(found)
 
 
@@ -199,7 +199,7 @@ def _mangle(node: ast.AST, kind: str) -> None:
     def mangled(name: str) -> str:
         return f"_{kind}{name}" if name.startswith("__") and not name.endswith("__") and "." not in name else name
 
-    for child in ast.walk(node):
+    for child in all_nodes(node):
         match child:
             case ast.Attribute():
                 child.attr = mangled(child.attr)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from transkern.frontend.syntax.own_lists import GrowInPlace, lists_of_one_name
+from transkern.parsing import all_nodes, child_nodes
 
 Statement = TypeVar("Statement", bound=ast.stmt)
 
@@ -51,7 +52,7 @@ def without_returns(loop: ast.stmt) -> list[ast.stmt]:
 
 
 def _has_any(node: ast.FunctionDef) -> bool:
-    return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) or _chooses(x) for x in ast.walk(node))
+    return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) or _chooses(x) for x in all_nodes(node))
 
 
 def _chooses(x: ast.AST) -> ast.IfExp | None:
@@ -73,7 +74,7 @@ def _breaks(node: ast.AST) -> bool:
     """Whether a `break` of the loop around stands in it."""
     if isinstance(node, ast.Break):
         return True
-    inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    inner: Iterable[ast.AST] = child_nodes(node)
     if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
         return False
     if isinstance(node, (ast.For, ast.While)):
@@ -113,7 +114,7 @@ def assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
 
 def placed(made: Statement, at: ast.AST) -> Statement:
     """A statement of our own, where it is no part of the user's text at the place of `at`."""
-    for x in ast.walk(made):
+    for x in all_nodes(made):
         if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
             ast.copy_location(x, at)
     return made
@@ -316,7 +317,7 @@ def _only_binds(body: Sequence[ast.stmt]) -> bool:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
             case ast.Assign(targets=targets, value=value) if all(isinstance(t, ast.Name) for t in targets):
-                if any(isinstance(x, ast.Call) for x in ast.walk(value)):
+                if any(isinstance(x, ast.Call) for x in all_nodes(value)):
                     return False
             case ast.AugAssign(target=ast.Name(), value=ast.Constant()):
                 pass
@@ -348,7 +349,7 @@ def _ending(body: Sequence[ast.stmt], last: Sequence[ast.stmt], name: str, insid
 
 
 def _reads(body: Sequence[ast.stmt], name: str) -> bool:
-    return any(isinstance(x, ast.Name) and x.id == name for s in body for x in ast.walk(s))
+    return any(isinstance(x, ast.Name) and x.id == name for s in body for x in all_nodes(s))
 
 
 def _leaving(body: Sequence[ast.stmt], left: str) -> list[ast.stmt]:

@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from transkern.frontend.syntax.desugar import placed
 from transkern.frontend.syntax.syntax import once_a_tree
-from transkern.parsing import own_nodes
+from transkern.parsing import all_nodes, child_nodes, own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
 """The function of a module that a name means, if its own free names mean there what they mean here."""
@@ -74,7 +74,7 @@ def _written_out(node: ast.FunctionDef, resolve: Resolve, is_pythons: Callable[[
     if not loops and not any(found(name) for name in calls):
         return node
     changed = copy.deepcopy(node)
-    names = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} | bound
+    names = {x.id for x in all_nodes(node) if isinstance(x, ast.Name)} | bound
     return _Loops(found, python, names).visit(changed)  # type: ignore[no-any-return]
 
 
@@ -82,7 +82,7 @@ def _made_one_by_one(node: ast.expr, python: Callable[[str], bool]) -> ast.expr 
     """The generator expression, or the call of `map` or `filter`, that a loop goes over, perhaps numbered."""
     match node:
         case ast.GeneratorExp():
-            return None if any(isinstance(x, ast.Lambda) for x in ast.walk(node)) else node
+            return None if any(isinstance(x, ast.Lambda) for x in all_nodes(node)) else node
         case ast.Call(ast.Name("map"), [_, _, *_] as args, []) | ast.Call(ast.Name("filter"), [_, _] as args, []):
             starred = any(isinstance(a, ast.Starred) for a in args)
             several = len(args) > 2 and not python("zip")
@@ -95,14 +95,14 @@ def _made_one_by_one(node: ast.expr, python: Callable[[str], bool]) -> ast.expr 
 
 def _is_plain(node: ast.FunctionDef) -> bool:
     """Whether it is a generator that can be written out: no functions in it, and not itself."""
-    names = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+    names = {x.id for x in all_nodes(node) if isinstance(x, ast.Name)}
     special = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.Global, ast.Nonlocal)
     return is_generator(node) and node.name not in names and not any(isinstance(x, special) for x in _own(node))
 
 
 def _is_quiet(node: ast.FunctionDef) -> bool:
     """Whether a generator changes nothing that others see."""
-    for x in ast.walk(node):
+    for x in all_nodes(node):
         if isinstance(x, (ast.Attribute, ast.Subscript)) and not isinstance(x.ctx, ast.Load):
             return False
         if isinstance(x, ast.AugAssign) or (isinstance(x, ast.Call) and not _is_pure(x)):
@@ -119,7 +119,7 @@ def _is_pure(node: ast.Call) -> bool:
 
 def _own(node: ast.AST) -> list[ast.AST]:
     """What stands in a function, without what stands in functions inside it."""
-    return own_nodes(ast.iter_child_nodes(node))
+    return own_nodes(child_nodes(node))
 
 
 def _bound(node: ast.FunctionDef) -> set[str]:
@@ -130,7 +130,7 @@ def _bound(node: ast.FunctionDef) -> set[str]:
 
 def _free(node: ast.FunctionDef) -> set[str]:
     own = _bound(node) | {x.name for x in _own(node) if isinstance(x, ast.FunctionDef)}
-    return {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} - own
+    return {x.id for x in all_nodes(node) if isinstance(x, ast.Name)} - own
 
 
 class _Loops(ast.NodeTransformer):
@@ -225,7 +225,7 @@ class _Loops(ast.NodeTransformer):
     def _one_by_one(self, node: ast.expr) -> list[ast.stmt]:
         """What yields the elements of a generator expression, of `map` or of `filter`."""
         if isinstance(node, ast.GeneratorExp):
-            names = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+            names = {x.id for g in node.generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
             rename = _Rename({name: self.fresh(f"{name}_here") for name in sorted(names)})
             parts = copy.deepcopy(node)
             made: list[ast.stmt] = [ast.Expr(ast.Yield(rename.visit(parts.elt)))]
@@ -303,7 +303,7 @@ class _Lists(ast.NodeTransformer):
         first = node.generators[0]
         if len(node.generators) > 1 or not self._of(first.iter):
             return node
-        names = {x.id for x in ast.walk(first.target) if isinstance(x, ast.Name)}
+        names = {x.id for x in all_nodes(first.target) if isinstance(x, ast.Name)}
         own = {name: self.owner.fresh(f"{name}_here") for name in sorted(names)}
         rename = _Rename(own)
         parts = [copy.deepcopy(e) for e in (first.target, node.elt, *first.ifs)]
@@ -410,7 +410,7 @@ class _Yields:
             case ast.While(test, body, []):
                 return [ast.copy_location(ast.While(test, self.block(body, s), []), s)]
             case _:
-                if any(isinstance(x, (ast.Yield, ast.YieldFrom, ast.Return)) for x in ast.walk(s)):
+                if any(isinstance(x, (ast.Yield, ast.YieldFrom, ast.Return)) for x in all_nodes(s)):
                     self.problem = True
                 return [s]
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from transkern.frontend.loops.folds import empty_text
 from transkern.frontend.python import compensated
 from transkern.frontend.syntax.desugar import CATCHES, assign, load, placed
+from transkern.parsing import all_nodes, child_nodes
 
 IsSelf: TypeAlias = Callable[[ast.AST], bool]
 """Whether a node is such a call."""
@@ -63,7 +64,7 @@ class _Hoisting:
             if self.is_self(node):
                 return True
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                todo += ast.iter_child_nodes(node)
+                todo += child_nodes(node)
         return False
 
     # --- statements
@@ -312,10 +313,10 @@ class _Hoisting:
         use: Callable[[ast.expr, list[ast.stmt]], None], node: ast.expr, out: list[ast.stmt],
     ) -> None:  # fmt: skip
         """The loops of a comprehension, whose names are its own; `use` makes statements of an element."""
-        if any(isinstance(x, ast.Lambda) for g in generators for x in ast.walk(g)):
+        if any(isinstance(x, ast.Lambda) for g in generators for x in all_nodes(g)):
             raise NotRewritten("a call of itself in a comprehension with functions of its own", node)
         self.count += 1
-        names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        names = {x.id for g in generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
         renamed = _Renamed(names, self.count)
         inner = out
         for k, g in enumerate(generators):

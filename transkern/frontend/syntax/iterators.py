@@ -16,6 +16,7 @@ from transkern.frontend.loops.iterating import is_lazy
 from transkern.frontend.syntax.sharing import is_read_in_a_loop
 from transkern.frontend.values.values import Bound, Dict, Function, Iterated, Method, Partial, Value
 from transkern.ir.traverse import buffers_read, exprs, variables_read, walk
+from transkern.parsing import all_nodes
 
 _LATE = frozenset(["map", "filter", "reversed"])
 _BESIDE = frozenset(["zip", "enumerate"])
@@ -47,8 +48,8 @@ def names_late(node: ast.GeneratorExp, env: Mapping[str, Value]) -> frozenset[st
     """The names of its surroundings that a generator expression, and what it calls, read for each element."""
     first, *others = node.generators
     late = [node.elt, *first.ifs, *others]
-    own = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
-    read = {x.id for part in late for x in ast.walk(part) if isinstance(x, ast.Name)} - own
+    own = {x.id for g in node.generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
+    read = {x.id for part in late for x in all_nodes(part) if isinstance(x, ast.Name)} - own
     return frozenset(read).union(*(names_read(env[name]) for name in read if name in env))
 
 
@@ -59,7 +60,7 @@ def names_read(function: Value) -> frozenset[str]:
         match pending.pop():
             case Function(node=node, closure=closure) if id(node) not in seen:
                 seen.add(id(node))
-                read = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & set(closure)
+                read = {x.id for x in all_nodes(node) if isinstance(x, ast.Name)} & set(closure)
                 found |= read
                 pending.extend(closure[name] for name in read)
             case Partial() as partial:
@@ -76,7 +77,7 @@ def check_given(ctx: Context, function: ast.FunctionDef | ast.Lambda, given: Map
     for name, value in given.items():
         if not isinstance(value, Iterated) and not is_lazy(value):
             continue
-        reads = [x for x in ast.walk(function) if isinstance(x, ast.Name) and x.id == name]
+        reads = [x for x in all_nodes(function) if isinstance(x, ast.Name) and x.id == name]
         if len(reads) > 1 or (reads and is_read_in_a_loop(function, name, 0)):
             problem = f"the iterator `{name}` that a function is given, and reads more than once"
             ctx.fail(refusals.EXPRESSION, problem, "give it a list: list(…)")
@@ -109,7 +110,7 @@ def _check_named(
             return
         case _:
             return
-    reads = [x for x in ast.walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
+    reads = [x for x in all_nodes(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
     if len(reads) > 1 or is_read_in_a_loop(function, name, statement.lineno):
         problem = f"the iterator `{name}`, which is read more than once"
         ctx.fail(refusals.ITERATOR, problem, f"make a list: {name} = list(…)", statement)
@@ -122,7 +123,7 @@ def _check_named(
 def _check_view(ctx: Context, function: ast.AST, statement: ast.Assign, name: str, owner: str) -> None:
     """A view of a dict shows what it holds later, too: here it is a list."""
     again = is_read_in_a_loop(function, name, statement.lineno)
-    for x in ast.walk(function):
+    for x in all_nodes(function):
         match x:
             case ast.Subscript(ast.Name(found), ctx=ast.Store() | ast.Del()) if found == owner:
                 pass
@@ -138,11 +139,11 @@ def _check_view(ctx: Context, function: ast.AST, statement: ast.Assign, name: st
 
 def _comes_next(function: ast.AST, statement: ast.stmt, read: ast.Name, made: ast.expr) -> bool:
     """Whether nothing between a statement and the one that reads a name can change what `made` is made of."""
-    used = {x.id for x in ast.walk(made) if isinstance(x, ast.Name)}
+    used = {x.id for x in all_nodes(made) if isinstance(x, ast.Name)}
     for block in _blocks(function):
         if statement in block:
             for behind in block[block.index(statement) + 1 :]:
-                if any(x is read for x in ast.walk(behind)):
+                if any(x is read for x in all_nodes(behind)):
                     return not isinstance(behind, (ast.While, ast.FunctionDef))
                 if not _is_harmless(behind, used):
                     return False
@@ -150,7 +151,7 @@ def _comes_next(function: ast.AST, statement: ast.stmt, read: ast.Name, made: as
 
 
 def _blocks(function: ast.AST) -> Iterator[Sequence[ast.stmt]]:
-    for x in ast.walk(function):
+    for x in all_nodes(function):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(x, name, None)
             if isinstance(block, list):
@@ -166,7 +167,7 @@ def _is_harmless(statement: ast.stmt, used: set[str]) -> bool:
             return True
         case _:
             return False
-    for x in ast.walk(value):
+    for x in all_nodes(value):
         match x:
             case ast.Call(ast.Name(name)) if name in _HARMLESS:
                 pass

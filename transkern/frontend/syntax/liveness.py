@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 
 from transkern.frontend.syntax.syntax import once_a_tree
+from transkern.parsing import all_nodes, child_nodes
 
 Names = frozenset[str]
 
@@ -27,7 +28,7 @@ def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[
     if found is None:
         every = _read(function) | _read(loop)
         if isinstance(loop, ast.For):
-            every -= {x.id for x in ast.walk(loop.target) if isinstance(x, ast.Name)}
+            every -= {x.id for x in all_nodes(loop.target) if isinstance(x, ast.Name)}
         return every, every
     return found
 
@@ -72,7 +73,7 @@ def read_names(node: ast.AST) -> Names:
 
 def captured_names(node: ast.AST) -> Names:
     """The names around them that the functions in a node may read."""
-    functions = (x for x in ast.walk(node) if isinstance(x, (ast.FunctionDef, ast.Lambda)))
+    functions = (x for x in all_nodes(node) if isinstance(x, (ast.FunctionDef, ast.Lambda)))
     return _NOTHING.union(*map(_captured, functions))
 
 
@@ -93,7 +94,7 @@ def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
 class _Liveness:
     def __init__(self, function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool] = lambda _: True) -> None:
         self.lets_pass = lets_pass
-        nested = [x for x in ast.walk(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
+        nested = [x for x in all_nodes(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
         self.captured: Names = frozenset().union(*(_captured(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
         self.branches: dict[ast.stmt, Names] = {}
@@ -151,7 +152,7 @@ class _Liveness:
     def _bound(self, targets: Sequence[ast.expr], after: Names) -> Names:
         """`after` without the names bound, with those that the targets read (``x[i] = …``)."""
         names = {
-            x.id for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
+            x.id for t in targets for x in all_nodes(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
         }
         return (after - names) | frozenset().union(*map(_read, targets)) | self.captured
 
@@ -163,7 +164,7 @@ def _captured(function: ast.FunctionDef | ast.Lambda) -> Names:
     body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
     for statement in body:
         own |= _bound_here(statement)
-    own -= {name for x in ast.walk(function) if isinstance(x, (ast.Nonlocal, ast.Global)) for name in x.names}
+    own -= {name for x in all_nodes(function) if isinstance(x, (ast.Nonlocal, ast.Global)) for name in x.names}
     outside = [x for x in (*a.defaults, *a.kw_defaults) if x is not None]
     return frozenset().union(*(_read(x) for x in body)) - own | frozenset().union(*(_read(x) for x in outside))
 
@@ -177,7 +178,7 @@ def _bound_here(node: ast.AST) -> set[str]:
         return set()
     if isinstance(node, ast.Name):
         return {node.id} if isinstance(node.ctx, ast.Store) else set()
-    return set().union(*(_bound_here(x) for x in ast.iter_child_nodes(node)))
+    return set().union(*(_bound_here(x) for x in child_nodes(node)))
 
 
 def _read(node: ast.AST) -> Names:
@@ -187,10 +188,10 @@ def _read(node: ast.AST) -> Names:
         return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else _NOTHING
     if isinstance(node, ast.Lambda):
         return _captured(node)
-    read = _NOTHING.union(*map(_read, ast.iter_child_nodes(node)))
+    read = _NOTHING.union(*map(_read, child_nodes(node)))
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         return read | {node.target.id}
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        own = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        own = {x.id for g in node.generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
         return (read - own) | _read(node.generators[0].iter)
     return read

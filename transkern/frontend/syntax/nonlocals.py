@@ -21,7 +21,7 @@ from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.hoisting import NotRewritten, hoisted
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import local_names, parameter_names
-from transkern.parsing import own_nodes
+from transkern.parsing import all_nodes, own_nodes
 
 _PASSED = "_transkern_nonlocals"
 _IGNORED = "result-not-used"
@@ -33,7 +33,7 @@ def passed_on(
     """The function with functions in it that bind none of its names; itself where there are none, or where they are
     more than called. `python` tells whether a name means Python's own function. The same function twice is the same
     tree twice."""
-    if isinstance(node, ast.Lambda) or not any(isinstance(x, ast.Nonlocal) for x in ast.walk(node)):
+    if isinstance(node, ast.Lambda) or not any(isinstance(x, ast.Nonlocal) for x in all_nodes(node)):
         return node
     if not hasattr(node, _PASSED):
         try:
@@ -79,7 +79,7 @@ class _Passing:
         seen = frozenset().union(*map(captured_names, [*others, *deeper])) if others or deeper else frozenset()
         if count != len(self.inner) or not self.names <= local_names(self.node) | {*parameter_names(self.node)}:
             raise NotRewritten("a function that is defined twice, or binds a name further out", self.node)
-        if seen & self.names or any(isinstance(x, ast.Nonlocal) for d in deeper for x in ast.walk(d)):
+        if seen & self.names or any(isinstance(x, ast.Nonlocal) for d in deeper for x in all_nodes(d)):
             raise NotRewritten("a name that a function in a function sees", self.node)
         for x in everywhere:
             if isinstance(x, ast.Name) and x.id in self.inner and id(x) not in called:
@@ -119,7 +119,7 @@ class _Passing:
             if not set().union(*(self.inner[name].sees for name in self._called_in([s]))) <= bound:
                 raise NotRewritten("a name without a value where a function is called that binds it", s)
             if isinstance(s, ast.Assign):
-                bound |= {t.id for target in s.targets for t in ast.walk(target) if isinstance(t, ast.Name)}
+                bound |= {t.id for target in s.targets for t in all_nodes(target) if isinstance(t, ast.Name)}
             elif isinstance(s, ast.AnnAssign) and s.value is not None and isinstance(s.target, ast.Name):
                 bound.add(s.target.id)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from transkern.parsing import all_nodes, child_nodes
+
 _COPYING = frozenset(["len", "sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "str"])
 """Builtins whose result does not show their argument."""
 
@@ -22,8 +24,8 @@ IS_SUM = "_transkern_sum"
 
 def lists_of_one_name(function: ast.FunctionDef) -> frozenset[str]:
     """The names of such lists, of those that are somewhere bound to a sum of themselves."""
-    parents = {id(child): node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
-    wanted = {_grown(x) for x in ast.walk(function) if isinstance(x, ast.Assign)} - {""}
+    parents = {id(child): node for node in all_nodes(function) for child in child_nodes(node)}
+    wanted = {_grown(x) for x in all_nodes(function) if isinstance(x, ast.Assign)} - {""}
     return frozenset(name for name in wanted if _alone(function, name, parents))
 
 
@@ -59,7 +61,7 @@ def _alone(function: ast.FunctionDef, name: str, parents: dict[int, ast.AST]) ->
 
 
 def _uses(function: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
-    return (x for x in ast.walk(function) if isinstance(x, ast.Name) and x.id == name)
+    return (x for x in all_nodes(function) if isinstance(x, ast.Name) and x.id == name)
 
 
 def _around(node: ast.AST, parents: dict[int, ast.AST]) -> Iterator[ast.AST]:
@@ -84,7 +86,7 @@ def _shows_nothing(x: ast.Name, parent: ast.AST, parents: dict[int, ast.AST]) ->
         case ast.Return() | ast.While() | ast.If() | ast.Compare() | ast.BoolOp():
             return True
         case ast.For(iter=iterated) if iterated is x:
-            return not any(_grown(s) == x.id or _grows(s, x.id) for s in ast.walk(parent))
+            return not any(_grown(s) == x.id or _grows(s, x.id) for s in all_nodes(parent))
         case _:
             return False
 

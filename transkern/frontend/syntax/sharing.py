@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from transkern.frontend.syntax.syntax import once_a_tree, stored_names
+from transkern.parsing import all_nodes
 
 _VIEWS = frozenset([
     "asanyarray", "asarray", "ascontiguousarray", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "array_split",
@@ -52,7 +53,7 @@ def is_read_in_a_loop(node: ast.AST, name: str, line: int) -> bool:
 def _reading(node: ast.AST) -> dict[str, tuple[tuple[int, int], ...]]:
     """The loops and inner functions that read each name, by their first and last lines."""
     found: dict[str, list[tuple[int, int]]] = {}
-    for loop in ast.walk(node):
+    for loop in all_nodes(node):
         match loop:
             case ast.For(body=body):
                 repeated: Sequence[ast.AST] = body
@@ -67,7 +68,7 @@ def _reading(node: ast.AST) -> dict[str, tuple[tuple[int, int], ...]]:
                 repeated = body if isinstance(body, list) else [body]
             case _:
                 continue
-        inside = [x for part in repeated for x in ast.walk(part)]
+        inside = [x for part in repeated for x in all_nodes(part)]
         for name in sorted({x.id for x in inside if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}):
             found.setdefault(name, []).append((loop.lineno, loop.end_lineno or loop.lineno))
     return {name: tuple(spans) for name, spans in found.items()}
@@ -90,9 +91,9 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
         shown = _shown(value)
         pairs.extend((name, other) for name in names for other in shown)
 
-    assigned = (x for x in ast.walk(node) if isinstance(x, ast.Assign) and isinstance(x.value, _LISTS))
+    assigned = (x for x in all_nodes(node) if isinstance(x, ast.Assign) and isinstance(x.value, _LISTS))
     lists = {_named(x.targets[0]) for x in assigned} - {""}
-    for child in ast.walk(node):
+    for child in all_nodes(node):
         match child:
             case ast.Assign(targets, value):
                 for target in targets:
@@ -147,12 +148,12 @@ def _stored_first(body: Sequence[ast.stmt], made: set[str]) -> set[str]:
                     made -= names
             case _:
                 found |= stored_names(s) - made
-                made -= {x.id for x in ast.walk(s) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+                made -= {x.id for x in all_nodes(s) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
     return found
 
 
 def _names(target: ast.AST) -> set[str]:
-    return {x.id for x in ast.walk(target) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    return {x.id for x in all_nodes(target) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
 def _closed(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> set[str]:

@@ -10,6 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from transkern.parsing import all_nodes, child_nodes
+
 _Tree = TypeVar("_Tree", bound=ast.AST)
 _Answer = TypeVar("_Answer")
 
@@ -20,9 +22,11 @@ def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answ
 
     @functools.wraps(question)
     def answer(tree: _Tree) -> _Answer:
-        if tree not in known:
-            known[tree] = question(tree)
-        return known[tree]
+        try:
+            return known[tree]
+        except KeyError:
+            found = known[tree] = question(tree)
+            return found
 
     return answer
 
@@ -44,7 +48,7 @@ def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 @once_a_tree
 def _assigned_in(statement: ast.stmt) -> frozenset[str]:
     names: set[str] = set()
-    for node in ast.walk(statement):
+    for node in all_nodes(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             names.add(node.id)
         elif isinstance(node, ast.FunctionDef):
@@ -81,7 +85,7 @@ def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
             if not isinstance(part, ast.Lambda):
                 found.add(part.name)
             return
-        for child in ast.iter_child_nodes(part):
+        for child in child_nodes(part):
             visit(child, comprehended or isinstance(part, _COMPREHENSIONS))
 
     for statement in node.body:
@@ -116,7 +120,7 @@ def results_given(call: ast.Call) -> list[ast.expr]:
 def stored_names(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
     names = set()
-    for child in ast.walk(node):
+    for child in all_nodes(node):
         match child:
             case ast.Subscript(value=value, ctx=ast.Store()):
                 names.add(_owner(value))
@@ -140,7 +144,7 @@ def stored_names(node: ast.AST) -> frozenset[str]:
 def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Names of lists that the function appends to, or adds to, somewhere."""
     names = set()
-    for child in ast.walk(node):
+    for child in all_nodes(node):
         match child:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend" | "insert" | "pop")):
                 names.add(name)
@@ -154,11 +158,11 @@ def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     augmented = {
         id(x.target)
         for s in body
-        for x in ast.walk(s)
+        for x in all_nodes(s)
         if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
     }
     return {
-        x.id for s in body for x in ast.walk(s)
+        x.id for s in body for x in all_nodes(s)
         if isinstance(x, ast.Name) and isinstance(x.ctx, (ast.Store, ast.Del)) and id(x) not in augmented
     }  # fmt: skip
 
@@ -176,14 +180,14 @@ def stored_in(body: Sequence[ast.stmt]) -> set[str]:
 @once_a_tree
 def _stored_in(statement: ast.stmt) -> frozenset[str]:
     changed = {
-        _owner(x.func.value) for x in ast.walk(statement)
+        _owner(x.func.value) for x in all_nodes(statement)
         if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr in _CHANGING
     }  # fmt: skip
     return frozenset((changed | stored_names(statement)) - {""})
 
 
 def returns(statement: ast.stmt) -> bool:
-    return any(isinstance(x, ast.Return) for x in ast.walk(statement))
+    return any(isinstance(x, ast.Return) for x in all_nodes(statement))
 
 
 def is_swap(node: ast.Assign) -> bool:
@@ -194,6 +198,6 @@ def is_swap(node: ast.Assign) -> bool:
                 return False
             moving = (ast.Call, ast.NamedExpr, ast.Subscript)
             parts = (one.value, one.slice, two.value, two.slice)
-            return not any(isinstance(x, moving) for part in parts for x in ast.walk(part))
+            return not any(isinstance(x, moving) for part in parts for x in all_nodes(part))
         case _:
             return False

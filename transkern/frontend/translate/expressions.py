@@ -60,6 +60,7 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.traverse import buffers_read, variables_read
+from transkern.parsing import all_nodes
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
@@ -411,9 +412,9 @@ class Expressions(Calls):
 
     def source_of(self, generators: Sequence[ast.comprehension]) -> ast.expr:
         """What a comprehension takes its first items from: in there, its names are the function's around it."""
-        own = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        own = {x.id for g in generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
         first = generators[0].iter
-        if not own & {x.id for x in ast.walk(first) if isinstance(x, ast.Name)}:
+        if not own & {x.id for x in all_nodes(first) if isinstance(x, ast.Name)}:
             return first
         self.env["source of items"] = self.expr(first)
         return ast.copy_location(ast.Name("source of items", ast.Load()), first)
@@ -480,7 +481,7 @@ class Expressions(Calls):
         """Inside, a comprehension's own names hide the function's; `made` are its statements, placed at `node`."""
         for statement in made:
             placed(statement, node)
-        names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)} | {"items made"}
+        names = {x.id for g in generators for x in all_nodes(g.target) if isinstance(x, ast.Name)} | {"items made"}
         saved = {k: self.env[k] for k in names if k in self.env}
         for k in names:
             self.env.pop(k, None)
@@ -515,7 +516,7 @@ class Expressions(Calls):
 
 def _has_effects(node: ast.expr) -> bool:
     """Whether an expression may do more than to have a value."""
-    return any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(node))
+    return any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in all_nodes(node))
 
 
 def _as_subscript(value: Value) -> Item:

@@ -20,6 +20,7 @@ from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Static, Value
+from transkern.parsing import all_nodes
 
 if TYPE_CHECKING:
     from transkern.frontend.translate.translate import Translator
@@ -71,7 +72,7 @@ def _asks_what_was_raised(leave: Function) -> bool:
     args = leave.node.args
     told = [*args.posonlyargs, *args.args][1:] + [a for a in (args.vararg, args.kwarg) if a is not None]
     names = {a.arg for a in told}
-    return any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(leave.node))
+    return any(isinstance(x, ast.Name) and x.id in names for x in all_nodes(leave.node))
 
 
 def _state(t: Translator, call: ast.Call, path: str) -> None:

@@ -33,6 +33,7 @@ from transkern.frontend.values.values import (
 )
 from transkern.ir import build as b
 from transkern.ir.containers import with_text
+from transkern.parsing import all_nodes
 from transkern.plain import is_plain_object
 
 _BINARY = {
@@ -303,7 +304,7 @@ def iterated(ctx: Context, value: Value) -> Value | None:
         match made:
             case ast.FunctionDef(
                 body=[*_, ast.Return(ast.Call(ast.Name("iter"), [of], [])) | ast.Expr(ast.YieldFrom(of))]
-            ) if sum(isinstance(x, (ast.Return, ast.Yield, ast.YieldFrom)) for x in ast.walk(made)) == 1:
+            ) if sum(isinstance(x, (ast.Return, ast.Yield, ast.YieldFrom)) for x in all_nodes(made)) == 1:
                 made.body[-1] = ast.copy_location(ast.Return(of), made.body[-1])
             case _:
                 problem = "a loop over an object whose `__iter__` does more than `return iter(…)`"

@@ -48,7 +48,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr
-from transkern.parsing import parse_expression
+from transkern.parsing import all_nodes, child_nodes, parse_expression
 
 _WORDS = {
     "ClassDef": "class", "AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
@@ -143,7 +143,7 @@ class Translator(Loops):
         """Whether a statement uses a name that is None in all iterations known so far: another may give it a value, and
         the loop is then translated again. Until then the statement is one that raises."""
         names = {name for state in self.loops for name in state.only_none()}
-        return bool(names) and any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(statement))
+        return bool(names) and any(isinstance(x, ast.Name) and x.id in names for x in all_nodes(statement))
 
     def finish(self) -> bool:
         """Translate all that comes after the present block, to the function's end (where a branch returns in an inlined
@@ -375,8 +375,8 @@ class Translator(Loops):
 
 def _uses(handler: ast.ExceptHandler) -> Iterator[ast.expr]:
     """Where a handler looks at its exception: ``e.args[0]``, ``repr(e)``."""
-    for node in (x for s in handler.body for x in ast.walk(s)):
-        inner = [c.value if isinstance(c, ast.keyword) else c for c in ast.iter_child_nodes(node)]
+    for node in (x for s in handler.body for x in all_nodes(s)):
+        inner = [c.value if isinstance(c, ast.keyword) else c for c in child_nodes(node)]
         if any(isinstance(c, ast.Name) and c.id == handler.name for c in inner):
             yield node if isinstance(node, ast.expr) else next(c for c in inner if isinstance(c, ast.Name))
 
@@ -391,5 +391,5 @@ def _can_be_read(template: str, count: int) -> bool:
         ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator,
         ast.unaryop, ast.Name, ast.Attribute, ast.Call, ast.Load,
     )  # fmt: skip
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return all(isinstance(node, read) for node in ast.walk(tree)) and {*names} <= {"np", "nan", "inf"}
+    names = (node.id for node in all_nodes(tree) if isinstance(node, ast.Name))
+    return all(isinstance(node, read) for node in all_nodes(tree)) and {*names} <= {"np", "nan", "inf"}

@@ -17,7 +17,6 @@ iterations are independent have versions of their own, in `parallelise`, which l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 
 from transkern.analysis.verdicts import Walk, own_variables
@@ -30,6 +29,7 @@ from transkern.ir.facts import conjuncts
 from transkern.ir.highest import at_worst
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
+from transkern.records import replace
 
 _STATEMENTS = 60
 """A loop with more of them is not written twice."""

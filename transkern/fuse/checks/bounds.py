@@ -13,7 +13,6 @@ a check of all, goes where no position is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.analysis.everywhere import parts
 from transkern.analysis.verdicts import Walk
@@ -31,6 +30,7 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def prove_bounds(program: n.Program) -> n.Program:

@@ -13,13 +13,12 @@ isl's, with what holds where it is stored.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, buffers_written, exprs, variables_read, walk
+from transkern.records import replace
 
 
 def know_contents(program: n.Program) -> n.Program:

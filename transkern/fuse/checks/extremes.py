@@ -12,13 +12,13 @@ gives the same result. Worth while where the loop runs again and again on arrays
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_written, map_own, scalars_set, variables_read, walk_expr, with_bodies
+from transkern.records import replace
 
 _FLOATS = ("float32", "float64")
 

@@ -8,7 +8,6 @@ while (order.size > 0):                  while (order.size > 0):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 
@@ -29,6 +28,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 
 def drop_proven_guards(program: n.Program) -> n.Program:

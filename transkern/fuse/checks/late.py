@@ -19,7 +19,6 @@ neither do divisors and shifts of integers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )
+from transkern.records import replace
 
 _STATEMENTS = 40
 """A loop with more of them is not written twice."""

@@ -13,7 +13,6 @@ behind whatever is stored beside it: a subscript that must be within an array, w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.fuse.filters.left import BEST
 from transkern.ir import nodes as n
@@ -27,6 +26,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 
 def split_positions(program: n.Program) -> n.Program:

@@ -5,10 +5,9 @@ An access outside an array is then undefined, as in C; a negative subscript stil
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
+from transkern.records import replace
 
 
 def drop_bounds_checks(program: n.Program) -> n.Program:

@@ -11,8 +11,6 @@ version.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.deciding import deciding_facts
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.checks.bounds import prove_bounds
@@ -22,6 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk
+from transkern.records import replace
 
 _STATEMENTS = 40
 """A loop with more of them is not written twice."""

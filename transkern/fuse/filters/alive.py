@@ -18,7 +18,7 @@ it is, then where that is first:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.fuse.filters.left import BEST, COMPARISONS, ORDERED, Reject, about_size, asks, of_those_alive, search
 from transkern.ir import build as b
@@ -42,6 +42,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def mask_shrinking(program: n.Program) -> n.Program:

@@ -14,7 +14,7 @@ keeps the positions that are left as a mask, the array of positions never change
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -36,6 +36,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def shrink_together(program: n.Program) -> n.Program:

@@ -14,7 +14,6 @@ function is called.
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -23,6 +22,7 @@ from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
 from transkern.ir.ops import MIRRORED, OPPOSITE
 from transkern.ir.traverse import buffers_read, exprs, map_block, variables_read, walk, walk_expr, with_bodies
+from transkern.records import replace
 
 _LEAST = 16
 """How long rows are at least: what a row begins and ends with takes as long as some divisions."""

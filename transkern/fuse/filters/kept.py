@@ -11,7 +11,6 @@ needed. What they read must be what it was.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 
 from transkern.fuse.lowering.copies import with_arrays
 from transkern.fuse.lowering.unchanged import stays
@@ -28,6 +27,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+from transkern.records import replace
 
 _Block = tuple[n.Stmt, ...]
 

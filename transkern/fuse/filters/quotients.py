@@ -18,7 +18,7 @@ Worth while where the loop runs again and again on arrays in the cache: inside a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from transkern.fuse.checks.extremes import Invariants, lifted_nan_tests, repeated_loops
 from transkern.ir import build as b
@@ -27,6 +27,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import MIRRORED
 from transkern.ir.traverse import buffers_read, map_own, own_exprs, variables_read
+from transkern.records import replace
 
 _TESTS = ("less", "less_equal", "greater", "greater_equal")
 _LANES = {"float32": "int32", "float64": "int64"}  # integers as wide: flags in vector registers

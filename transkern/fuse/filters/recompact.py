@@ -12,13 +12,12 @@ reads by position together costs one pass and shortens all that follow. For targ
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, own_exprs, walk
+from transkern.records import replace
 
 _EVERY = 8  # iterations between looks
 _WORTHWHILE = 128  # positions below which a pass costs nothing

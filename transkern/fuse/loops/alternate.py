@@ -17,7 +17,7 @@ since making the rows costs as much as a few steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk, own_variables
@@ -39,6 +39,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )
+from transkern.records import replace
 
 _AGAIN = 2
 """How often a value may be computed again, where it is cheap."""

@@ -23,7 +23,7 @@ done where what is left is parallel then, or has constant distances, and goes in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.bands import constant_distances
@@ -49,6 +49,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _LEAST = 64
 """Iterations of a loop inside others from which a search in any order is worth its second look."""

@@ -13,7 +13,7 @@ is empty, and the borders meet.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 from transkern.analysis.verdicts import own_variables, reads_of
@@ -38,6 +38,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _BORDER = 16
 """Iterations of a border, at most."""

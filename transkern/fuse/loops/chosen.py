@@ -11,7 +11,6 @@ what stands beside its store.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _FEW = 2
 """At how many places at most a row is computed again."""

@@ -32,7 +32,6 @@ more: those are computed side by side, in vectors or in lanes, and added up in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.scalars import exposed
@@ -55,6 +54,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )  # fmt: skip
+from transkern.records import replace
 
 _ROWS = 16
 """Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""

@@ -12,7 +12,6 @@ dimension are stored again (the first row and the first column of a table), only
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.analysis.coverage import Behind
 from transkern.analysis.verdicts import Walk
@@ -22,6 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_used, buffers_written
+from transkern.records import replace
 
 
 def drop_dead_fills(program: n.Program) -> n.Program:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
@@ -35,6 +35,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 

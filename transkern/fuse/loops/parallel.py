@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from transkern.analysis.scalars import Running
 from transkern.analysis.verdicts import Verdict, Walk, reads_of
@@ -35,6 +34,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def parallelise(program: n.Program) -> n.Program:

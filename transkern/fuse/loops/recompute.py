@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -45,6 +44,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _CHEAP = frozenset(
     ("add", "subtract", "multiply", "negative", "cast", "minimum", "maximum", "where", "less", "less_equal", "greater",

@@ -12,8 +12,6 @@ position belongs to one iteration alone, so nobody can tell:
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.scalars.load_once import is_within
@@ -32,6 +30,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+from transkern.records import replace
 
 
 def shift_loops(program: n.Program) -> n.Program:

@@ -10,8 +10,6 @@ With the first or last iteration as the one that is met, this is peeling.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.splitting import splitting_point
 from transkern.analysis.verdicts import Verdict, Walk
 from transkern.fuse.lowering.copies import with_own_names
@@ -20,6 +18,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk
+from transkern.records import replace
 
 
 def split_loops(program: n.Program) -> n.Program:

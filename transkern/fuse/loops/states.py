@@ -13,7 +13,6 @@ made before the loop (`double_buffer`): what is not stored into is the same in b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from transkern.fuse.lowering.copies import with_arrays
@@ -37,6 +36,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _AXES = ("ii", "jj", "kk", "ll", "mm", "pp", "qq", "rr")
 

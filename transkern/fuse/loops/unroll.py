@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -26,6 +25,7 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import SHORT_ROW
 from transkern.ir.traverse import exprs, map_block, variables_read, walk
+from transkern.records import replace
 
 _STATEMENTS = 48
 """Statements that it becomes, at most."""

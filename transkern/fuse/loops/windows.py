@@ -18,7 +18,6 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 
 from transkern.fuse.loops.borders import Splitting, in_order, places_inside
@@ -37,6 +36,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _STATEMENTS = 24
 """A loop with more of them is not written three times."""

@@ -9,12 +9,11 @@ Passes behind need to know one of each then.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr
 from transkern.ir.traverse import map_block, with_bodies
+from transkern.records import replace
 
 _LOGICAL = {
     "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor", "invert": "logical_not",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
+from transkern.records import replace
 
 
 def with_own_names(

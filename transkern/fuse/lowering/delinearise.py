@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -19,6 +18,7 @@ from transkern.ir.expr import Apply, Axis, Expr, Load
 from transkern.ir.names import Names
 from transkern.ir.polynomials import exact_quotient
 from transkern.ir.traverse import alone, buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies
+from transkern.records import replace
 
 _Dims = tuple[Expr, ...]
 

@@ -10,13 +10,12 @@ of values that are computed for the exit alone go with it. (An exit behind anyth
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.fuse.loops.states import is_cheap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Reduce
 from transkern.ir.traverse import own_exprs, scalars_set, scalars_used, walk, walk_expr, with_bodies
+from transkern.records import replace
 
 
 def test_first(program: n.Program) -> n.Program:

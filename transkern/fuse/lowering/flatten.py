@@ -9,13 +9,12 @@ Short rows then cost nothing, and threads share the elements evenly.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, map_block, walk
+from transkern.records import replace
 
 
 def flatten_loops(program: n.Program) -> n.Program:

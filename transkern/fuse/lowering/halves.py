@@ -10,7 +10,6 @@ products and extrema are taken in float32 and rounded at the end, as NumPy's are
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, map_own, walk, with_bodies
+from transkern.records import replace
 
 HALF, WIDE = "float16", "float32"
 _ON_HALVES = ("where", "positive", "nextafter")

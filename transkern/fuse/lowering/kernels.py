@@ -10,7 +10,6 @@ transfer.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.ir.uses import reads_before_set
+from transkern.records import replace
 
 
 def place_kernels(program: n.Program) -> n.Program:

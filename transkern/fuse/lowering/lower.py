@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import islice, product
 
@@ -19,6 +18,7 @@ from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import always_read, buffers_read, variables_read, walk_expr, with_bodies
+from transkern.records import replace
 
 __all__ = ["lower"]
 

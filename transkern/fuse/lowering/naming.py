@@ -7,7 +7,6 @@ nested in and from the names its body reads.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
@@ -24,6 +23,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+from transkern.records import replace
 
 _Looping: TypeAlias = n.Loop | n.Compact | n.Scanning
 

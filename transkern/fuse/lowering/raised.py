@@ -13,7 +13,7 @@ a function was written in loops or in array statements is not seen behind this p
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.fuse.loops.states import is_cheap, places_read, touched
 from transkern.ir import build as b
@@ -33,6 +33,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _PLACES = 4
 """In how many places at most a value that is as soon computed as loaded is computed again."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import exprs, map_block, result_buffers, walk, with_bodies
+from transkern.records import replace
 
 
 def relabel_permuted(program: n.Program) -> n.Program:

@@ -13,7 +13,6 @@ what reads them. A sum begins with -0.0, which is what adds nothing to each numb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk, with_bodies
+from transkern.records import replace
 
 STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 """What a scan does with what there is so far and a value."""

@@ -11,7 +11,6 @@ element, and nobody sees that neighbours are read one after the other. The point
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from transkern.fuse.checks.guards import facts_in_front
 from transkern.fuse.scalars.places import is_division, simplified
@@ -22,6 +21,7 @@ from transkern.ir.facts import implied
 from transkern.ir.names import Names
 from transkern.ir.polynomials import exact_quotient
 from transkern.ir.traverse import exprs, map_block, with_bodies
+from transkern.records import replace
 
 
 def split_axes(program: n.Program) -> n.Program:

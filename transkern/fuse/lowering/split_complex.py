@@ -14,7 +14,6 @@ is then computed under this condition, as it may read what is not there otherwis
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from transkern import refusals
 from transkern.errors import CompileError
@@ -27,6 +26,7 @@ from transkern.ir.complexes import IMAG, PART, REAL, float_of, has_part, is_comp
 from transkern.ir.expr import NOWHERE, Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.records import replace
 
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 

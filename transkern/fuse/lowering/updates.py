@@ -8,7 +8,6 @@ not: NumPy's order is part of its answer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from transkern.fuse.lowering.kernels import runs_on_host
 from transkern.ir import build as b
@@ -16,6 +15,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, own_exprs, walk, with_bodies
+from transkern.records import replace
 
 ANY_ORDER = ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor")
 """Operations that may be made on one element in any order."""

@@ -11,7 +11,7 @@ what a name stands for, and where it changes, find one answer then.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.fuse.lowering.copies import with_names
 from transkern.fuse.scalars.scalars import uses_of
@@ -19,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, scalars_set, scalars_used, variables_read, walk, with_bodies
+from transkern.records import replace
 
 _Block = tuple[n.Stmt, ...]
 

@@ -15,7 +15,6 @@ is, and does not go through memory twice (N8 in `docs/schedule.md`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from transkern.ir import build as b
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _FIRST = 4
 """Rows that stay what they were made, at most: what is left of the loop that makes them is short."""

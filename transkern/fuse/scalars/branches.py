@@ -24,7 +24,6 @@ vectors of a maximum of a maximum as NumPy has it, whose NaN it looks for by wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import Walk
@@ -48,6 +47,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _PLAIN = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 _OF_NUMBERS = {"maximum": "number_maximum", "minimum": "number_minimum"}

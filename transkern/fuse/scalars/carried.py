@@ -12,13 +12,12 @@ Rows whose elements follow from each other then go in lanes, as those do that we
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, map_block, variables_read, with_bodies
+from transkern.records import replace
 
 
 def carry_elements(program: n.Program) -> n.Program:

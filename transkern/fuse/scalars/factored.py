@@ -13,13 +13,14 @@ loops stay nests: nothing goes between two of them that stand in each other alon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_own, scalars_set, variables_read, walk, walk_expr, with_bodies
+from transkern.records import replace
 
 _VALUES = (n.Let, n.Assign, n.Store, n.Accumulate, n.If, n.While, n.Compact, n.Scanning)
 _LOOPS = (n.Loop, n.While, n.Compact, n.Scanning)

@@ -17,7 +17,6 @@ followed, but where it is known that all of them are positions there.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from transkern.ir import build as b
@@ -35,6 +34,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _TIMES = 4
 """Iterations that read a column again, at least."""

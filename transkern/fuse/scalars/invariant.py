@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )  # fmt: skip
+from transkern.records import replace
 
 _WORTH = 4
 """Additions that an element costs at least for which there is memory."""

@@ -18,7 +18,6 @@ A load that not all lanes come to is a branch in each, and the loop over them ha
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.schedule.together import always
@@ -38,6 +37,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )
+from transkern.records import replace
 
 
 def load_once(program: n.Program) -> n.Program:

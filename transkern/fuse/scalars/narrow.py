@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -22,6 +22,7 @@ from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import exprs, map_own, with_bodies
+from transkern.records import replace
 
 _LEAVES = {
     "bool": (0, 1), "int8": (-(2**7), 2**7 - 1), "uint8": (0, 2**8 - 1), "int16": (-(2**15), 2**15 - 1),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from transkern.fuse.scalars.share import in_sizes
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _Key: TypeAlias = tuple[tuple[Expr, ...], Expr]
 """The extents of the axes that a value varies along, and the value."""

@@ -14,7 +14,6 @@ axes alone is left: there compilers do. So it is with a table that an array of m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -22,6 +21,7 @@ from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Span, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
+from transkern.records import replace
 
 _WORTH = 4
 """Additions that a value costs at least for which there is memory."""

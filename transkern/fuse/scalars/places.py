@@ -11,7 +11,7 @@ and less than d, which is asked of polynomials: an axis is at least 0 and less t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeGuard
 
@@ -39,6 +39,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _DIVISIONS = ("floor_divide", "remainder")
 _NODES = 40  # of a place that a name stands for

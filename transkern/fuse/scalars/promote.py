@@ -13,8 +13,6 @@ may be the element that was just written.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.accesses import Access
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
@@ -23,6 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import bodies, buffers_written, is_in_order, map_own, variables_read, walk, with_bodies
+from transkern.records import replace
 
 _Index = tuple[Expr, ...]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from transkern.fuse.lowering.copies import with_names
@@ -33,6 +32,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def coalesce_scalars(program: n.Program) -> n.Program:

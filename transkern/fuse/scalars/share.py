@@ -9,7 +9,6 @@ let mean_2 = total_2 / n
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -25,6 +24,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def share_values(program: n.Program) -> n.Program:

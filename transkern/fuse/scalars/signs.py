@@ -9,13 +9,13 @@ NaN is not less than zero, either. -0.0 is not, but it is not what ``np.maximum(
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntEnum
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, map_own, with_bodies
+from transkern.records import replace
 
 
 class _Sign(IntEnum):

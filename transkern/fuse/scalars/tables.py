@@ -13,7 +13,6 @@ sine or an exponential is among what it takes, these are soon computed, and look
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 
@@ -36,6 +35,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _VALUES = {"uint8": 256, "int8": 256, "bool": 2}
 _MANY = 4096

@@ -12,7 +12,6 @@ rounded either way. Integers are added up in any order, in vectors of as many as
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from transkern.fuse.scalars.narrow import Narrowing, Whole
 from transkern.fuse.schedule.columns import is_float_sum
@@ -21,6 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_own, walk, with_bodies
+from transkern.records import replace
 
 _TERMS = 2**16
 """What a term is less than: as many as an axis may have (2^47, `intervals.MEMORY`) have a sum of 64 bits."""

@@ -11,7 +11,6 @@ subtraction. `borders.py` does the same for shifts that are small numbers.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain
 
 from transkern.fuse.loops.borders import Splitting, places_inside
@@ -29,6 +28,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _STATEMENTS = 12
 """A loop with more of them is not written twice."""

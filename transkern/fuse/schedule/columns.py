@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from transkern.ir.expr import Apply, Const, Expr, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, map_block, variables_read, walk, with_bodies
+from transkern.records import replace
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""

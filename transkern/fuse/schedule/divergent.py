@@ -20,7 +20,7 @@ fast as a number; a loop that mostly gathers stays as it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
@@ -46,6 +46,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _VECTORS = 4
 """Vectors of a block: enough to hide how long an operation takes."""

@@ -17,7 +17,6 @@ next one with what is known behind the first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.analysis.symbols import Symbols, knowing
 from transkern.analysis.verdicts import Walk
@@ -38,6 +37,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )  # fmt: skip
+from transkern.records import replace
 
 
 def end_by_lane(program: n.Program) -> n.Program:

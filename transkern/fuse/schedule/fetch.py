@@ -12,7 +12,6 @@ across pages: of a run of 256 elements, most would be waited for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -20,6 +19,7 @@ from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import stride_along, variables_read, walk, with_bodies
+from transkern.records import replace
 
 _LONGEST = 1024
 """Elements of a run, at most: in longer ones the processor's own prefetching has started."""

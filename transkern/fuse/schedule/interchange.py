@@ -12,7 +12,6 @@ where that takes a few operations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.lanes import lanes_apart
@@ -22,6 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk, walk_expr
+from transkern.records import replace
 
 _FEW = 4
 """Additions, or what takes as long, that each lane may do again."""

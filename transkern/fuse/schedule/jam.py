@@ -17,8 +17,6 @@ compiler of C cannot tell which elements the stores of the other rows have chang
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.schedule.together import always
@@ -36,6 +34,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _ROWS = 4
 

@@ -17,7 +17,7 @@ of its iterations go together: what is loaded once then serves four times, and a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.schedule.together import (
@@ -48,6 +48,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 VECTOR = 64
 """Bytes of a vector."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -32,6 +31,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+from transkern.records import replace
 
 _STORED = 1.5
 """How much more a line costs that is written in part than one of which a part is read."""

@@ -13,7 +13,6 @@ must come out as itself, and every element be stored as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
 from functools import partial
 
 from transkern.analysis.symbols import Symbols, knowing
@@ -23,6 +22,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, walk, walk_expr, with_bodies
+from transkern.records import replace
 
 
 def leave_early(program: n.Program) -> n.Program:

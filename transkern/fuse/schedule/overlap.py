@@ -22,7 +22,7 @@ reads what a later one of the elements stores.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.dependence import Carried
@@ -45,6 +45,7 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )
+from transkern.records import replace
 
 _OPERATIONS = 24
 """Loads, stores and costs of operations of an iteration, at most: what is done while its additions wait."""

@@ -20,7 +20,7 @@ are as exact as NumPy's sum of them; more are left as they were.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.fuse.checks.choices import choose, may_choose
 from transkern.fuse.lowering.copies import with_own_names
@@ -44,6 +44,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 _STAGED = 64
 """Elements of a row that is copied because it is gone over again and again."""

@@ -13,8 +13,6 @@ type holds it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from transkern.fuse.schedule.columns import PART, narrow_sum, narrow_term
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -22,6 +20,7 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk, walk_expr, with_bodies
+from transkern.records import replace
 
 _LEAST = 128
 """Terms below which there is little to gain."""

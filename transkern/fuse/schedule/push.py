@@ -20,7 +20,7 @@ inner loop stays where it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 
 from transkern.analysis import integers
@@ -43,6 +43,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _VECTORS = 4
 """Vectors of a block where what the lanes touch is contiguous."""

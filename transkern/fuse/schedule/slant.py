@@ -13,7 +13,6 @@ waits for each of its elements in turn.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from transkern.analysis.bands import Distance
 from transkern.ir import build as b
@@ -21,6 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_block, variables_read
+from transkern.records import replace
 
 LANES = 8
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from transkern.analysis.verdicts import reads_of
 from transkern.fuse.lowering.copies import with_own_names
@@ -43,6 +43,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _BYTES = 1 << 19
 """What a part is made to hold: a good part of a core's cache, as it goes through it once a pass."""

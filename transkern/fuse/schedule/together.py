@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -18,6 +18,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
+from transkern.records import replace
 
 
 @dataclass(slots=True)

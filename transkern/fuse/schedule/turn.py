@@ -15,7 +15,6 @@ decide when the program runs; otherwise the loop stays as it was.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.checks.choices import choose, may_choose
@@ -36,6 +35,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _GAIN = 16
 """How often an element must be read for its place in a copy to pay."""

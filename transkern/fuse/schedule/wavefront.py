@@ -13,7 +13,6 @@ changes: the same operations, in an order that no iteration can tell from the ol
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from transkern.analysis.bands import Distance, constant_distances
 from transkern.analysis.verdicts import Walk
@@ -24,6 +23,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
+from transkern.records import replace
 
 _ROWS, _COLUMNS = 64, 256
 """A tile: long enough for its barrier to cost little, small enough for two cores to get many on a diagonal."""

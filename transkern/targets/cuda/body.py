@@ -60,7 +60,7 @@ class Unit:
         """A name for a variable of the printer's own, which nothing of the user's has."""
         if name not in self.locals:
             taken = Names.of(self.program).taken
-            self.locals[name] = Names(taken | {ident(t) for t in taken}).fresh(name)
+            self.locals[name] = Names(lambda: taken | {ident(t) for t in taken}).fresh(name)
         return self.locals[name]
 
 

@@ -40,7 +40,8 @@ THREADS_A_MULTIPROCESSOR = 2048
 BLOCKS_A_MULTIPROCESSOR = 32
 
 _HERE = Path(__file__).parent
-_COMMON = ("-std=c++17", "-g", "-fPIC", "-w", "-I", str(_HERE))
+_COMMON = ("-std=c++17", "-fPIC", "-w", "-I", str(_HERE))
+_LINES = "-g"  # for what the sanitizers tell: an eighth of a compilation
 _KERNEL_FLAGS = (
     *_COMMON,
     "-ffp-contract=off",  # as --fmad=false
@@ -155,12 +156,13 @@ def build_program(text: str, sanitizer: Sanitizer, *, options: Sequence[str] = (
 
     The kernel's file is instrumented, the simulator's are not.
     """
+    common = (*_COMMON, _LINES, "-O2", "-c", _RUNTIME_DEFINES[sanitizer])
     objects = [
-        _compile(f'#include "{name}"\n', (*_COMMON, "-O2", "-c", _RUNTIME_DEFINES[sanitizer]), (), f"-{name}.o", cache)
+        _compile(f'#include "{name}"\n', common, (), f"-{name}.o", cache)
         for name in ("runtime.cpp", "driver.cpp")
     ]
     # -O1: at -O2 a wrong load whose value is not used would be gone before it is instrumented.
-    flags = (*_KERNEL_FLAGS, "-O1", "-fno-omit-frame-pointer", *_SANITIZED_KERNEL_FLAGS[sanitizer], *options)
+    flags = (*_KERNEL_FLAGS, _LINES, "-O1", "-fno-omit-frame-pointer", *_SANITIZED_KERNEL_FLAGS[sanitizer], *options)
     return _compile(translate(text), _precompiled(flags, cache), objects, ".program", cache)
 
 
