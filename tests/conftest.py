@@ -96,17 +96,6 @@ _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 """A linker that takes half as long, where it is there."""
 
 
-def _headers() -> tuple[str, ...]:
-    """A folder with the little of the C library's headers that emitted C asks for: to read the whole of them takes a
-    fifth of a short compilation. They say how GCC means it."""
-    found = shutil.which("cc") if not compiler.chosen() else None
-    is_gcc = found is not None and "gcc" in os.path.basename(os.path.realpath(found))
-    return ("-I", str(Path(__file__).with_name("headers"))) if is_gcc else ()
-
-
-_HEADERS = _headers()
-
-
 @pytest.fixture(autouse=True)
 def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     level, tenths = _TENTHS.get(request.path.parent.name, ("", 0))
@@ -114,7 +103,7 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     others = "subprocess" in names or names.get("OTHER_PROCESSES", False)
     if zlib.crc32(request.node.nodeid.encode()) % 10 < tenths and not others:
         flags = tuple(level if flag == "-O3" else flag for flag in compiler.flags())
-        monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER, *_HEADERS))
+        monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
