@@ -172,9 +172,9 @@ def _default(ctx: Context, factory: Value) -> Value:
     if not isinstance(factory, Function):
         problem = f"a defaultdict of {describe(factory)}"
         ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")
-    assert ctx.inline is not None
-    with ctx.trusting(False):  # it is the user's
-        return ctx.inline(factory, [], {})
+    assert ctx.scopes.inline is not None
+    with ctx.control.trusting(False):  # it is the user's
+        return ctx.scopes.inline(factory, [], {})
 
 
 def factory(ctx: Context, owner: Hashed) -> str:
@@ -359,7 +359,7 @@ def as_set(ctx: Context, value: Value) -> Hashed | None:
 
 def site_of(ctx: Context, name: str) -> Site:
     """A place for what is made in the middle of an expression."""
-    span = ctx.span
+    span = ctx.session.span
     return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
 
@@ -432,6 +432,8 @@ def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     rows = owner.values.rows
     if rows is not None and default == Static(None):
         there = Apply("greater_equal", (number.expr, b.ZERO), "bool")  # else there is no list, and nobody looks at one
-        at = Apply("where", (there, ctx.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index")
+        at = Apply(
+            "where", (there, ctx.names.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index"
+        )
         return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
     return compose(ctx, "hashes", "get", [owner.values, number, default], {})

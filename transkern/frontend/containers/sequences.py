@@ -21,6 +21,7 @@ from transkern.frontend.numpy.elementwise import apply, as_array, captured_array
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
+from transkern.frontend.state import aliasing
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.indexing import array_item, constant_object, dict_item, is_typed, key_object
 from transkern.frontend.translate.positions import check_position
@@ -280,7 +281,7 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
 def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
     if _differ([left, ctx.deref(right)]):
-        at = ctx.span
+        at = ctx.session.span
         made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
         growing.extend(ctx, made, left)
         made.extent = _fixed_length(left)
@@ -323,7 +324,7 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
         ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
     extent = ctx.extent(b.maximum(times.expr, b.ZERO))
     value = scalar_expr(ctx, seq.items[0])
-    axis: Axis = ctx.axis("i", extent)
+    axis: Axis = ctx.names.axis("i", extent)
     python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
     python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
     return growing.list_of(ctx, Array((axis,), value), python)
@@ -354,7 +355,7 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
     extent = ctx.extent(b.mul(number, count))
 
     def part(array: Array) -> Array:
-        axis: Axis = ctx.axis("i", extent)
+        axis: Axis = ctx.names.axis("i", extent)
         return Array((axis, *array.axes[1:]), array.at((b.mod(axis.var, count), *(a.var for a in array.axes[1:]))))
 
     made = growing.changed(ctx, owner, part)
@@ -429,9 +430,9 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
         rows = as_array(ctx, items)
         items = growing.list_of(ctx, rows, isinstance(items, Range))
         if rows.view and rows.ndim > 1:
-            ctx.note_append(rows.base)
-            ctx.note_held(items.buffer, rows.base)
-            items.shared = ctx.is_of_argument(rows.base)
+            aliasing.note_append(ctx, rows.base)
+            aliasing.note_held(ctx, items.buffer, rows.base)
+            items.shared = aliasing.is_of_argument(ctx, rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
         ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):

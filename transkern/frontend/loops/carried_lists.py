@@ -24,7 +24,7 @@ def carried(
     owner = growing.new(ctx, name)
     owner.objects, owner.site = pool, site
     list_types.list_type(ctx, owner, dtype, (), python, None)
-    ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])
     if isinstance(initial, GrowingList):
         assign_all(ctx, [(owner, initial)])
     return owner
@@ -69,13 +69,13 @@ def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) 
             shape.row, shape.of, shape.objects, shape.options, shape.site,
         )  # fmt: skip
         for k, part in enumerate(shape.columns):
-            buffer = ctx.fresh(f"{made.buffer}_{k}")
+            buffer = ctx.names.fresh(f"{made.buffer}_{k}")
             made.columns.append(like(GrowingList(buffer, made.count, depth=made.depth, known=made.known), part))
         if made.columns:
-            ctx.columns[made.buffer] = [c.buffer for c in made.columns]
+            ctx.lists.columns[made.buffer] = [c.buffer for c in made.columns]
         else:
             list_types.list_type(ctx, made, shape.dtype, (), shape.python, None)
-            ctx.buffers[made.buffer] = list_types.without_range(ctx.buffers[made.buffer])
+            ctx.names.buffers[made.buffer] = list_types.without_range(ctx.names.buffers[made.buffer])
         return made
 
     like(owner, shape)
@@ -104,7 +104,7 @@ def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -
             number = Scalar(Const(0, value.dtype), value.python)
             list_types.note_kinds(ctx, owner, number)
             tags = replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")
-            found.append((tags, Array(ctx.axes((value.length,)), list_types.tag_of(number))))
+            found.append((tags, Array(ctx.names.axes((value.length,)), list_types.tag_of(number))))
         for mine, its in _memories(owner, value):
             array = list_array(ctx, its)
             if len(pairs) > 1:

@@ -138,9 +138,9 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    out, begun = ctx.out, len(ctx.out)
+    out, begun = ctx.emitter.out, len(ctx.emitter.out)
     result = _call(ctx, path, args, keywords)
-    ctx.last_call = out, begun
+    ctx.emitter.last_call = out, begun
     return result
 
 
@@ -349,6 +349,6 @@ def tolist(ctx: Context, value: Value) -> Value:
         problem = "`.tolist()` of an array whose number of rows is not known"
         help = "make a list of the rows: [row.tolist() for row in x]"
         ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
-    ctx.step(extent)
+    ctx.session.step(extent)
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")
