@@ -19,7 +19,7 @@ CIRCLE = "transkern.frontend."
 
 LONG = {
     "analysis/integers.py", "analysis/loops.py", "checking/uses.py", "frontend/containers/growing.py",
-    "frontend/context.py", "frontend/loops/carried.py",
+    "frontend/loops/carried.py",
     "frontend/loops/looping.py", "frontend/numpy/drawing.py", "frontend/numpy/elementwise.py",
     "frontend/numpy/methods.py", "frontend/numpy/numpy_functions.py", "frontend/numpy/shaping.py",
     "frontend/python/builtin_functions.py",

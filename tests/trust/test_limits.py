@@ -14,8 +14,8 @@ import transkern
 from tests.tools import require
 from transkern.checking.functions import check_file
 from transkern.cli import cli
-from transkern.frontend.context import Context
 from transkern.frontend.sources.measures import MOST_BITS
+from transkern.frontend.state.session import Session
 from transkern.limits import CALLS, STEPS
 
 
@@ -127,14 +127,14 @@ def test_an_interrupt_ends_a_compilation(tmp_path: Path, monkeypatch: pytest.Mon
     space: dict[str, Any] = {}
     file = _module(tmp_path, "def f(x):\n" + "    x = [x, x, [x]][1] * 1.5 + abs(x)\n" * 300 + "    return x\n")
     exec(compile(file.read_text(), str(file), "exec"), space)
-    steps, step = iter(range(1000)), Context.step
+    steps, step = iter(range(1000)), Session.step
 
-    def interrupted(self: Context, *args: Any) -> None:
+    def interrupted(self: Session, *args: Any) -> None:
         if next(steps) == 100:
             signal.raise_signal(signal.SIGINT)
         step(self, *args)
 
-    monkeypatch.setattr(Context, "step", interrupted)
+    monkeypatch.setattr(Session, "step", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):

@@ -73,14 +73,14 @@ class Body:
         self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
-        ctx.read(node)
+        ctx.session.read(node)
         plain = counters.counted(nonlocals.passed_on(node, self._is_pythons), self._is_count, self._is_pythons)
-        if isinstance(plain, ast.FunctionDef) and not ctx.pinned and accumulated.names(plain):
-            ctx.may_spell = True
-            plain = accumulated.as_lists(plain) if ctx.spelling else plain
+        if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain):
+            ctx.learned.may_spell = True
+            plain = accumulated.as_lists(plain) if ctx.learned.spelling else plain
         written = generators.written_out(plain, self._function_here, self._is_pythons)
-        self.node = desugared(self._as_loop(node, written) if node in ctx.looping else written, inlined)
-        if plain is not node or node in ctx.looping:
+        self.node = desugared(self._as_loop(node, written) if node in ctx.learned.looping else written, inlined)
+        if plain is not node or node in ctx.learned.looping:
             self.env |= recursion.NAMES | accumulated.NAMES
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
@@ -100,7 +100,7 @@ class Body:
         self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}
         self.forked: Collection[int] = ()  # lists, dicts and objects from before the two paths
         self.handed_out: set[str] = set()  # buffers that results stand in
-        ctx.inline = ctx.inline or self.inline
+        ctx.scopes.inline = ctx.scopes.inline or self.inline
 
     def _function_here(self, name: str) -> ast.FunctionDef | None:
         """The text of the function that a name means, where its own names mean there what they mean here."""
@@ -168,8 +168,8 @@ class At:
         self.ctx, self.span = ctx, span_of(node, file)
 
     def __enter__(self) -> None:
-        self.outer, self.ctx.span = self.ctx.span, self.span
+        self.outer, self.ctx.session.span = self.ctx.session.span, self.span
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if kind is None:
-            self.ctx.span = self.outer
+            self.ctx.session.span = self.outer

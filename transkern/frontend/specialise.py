@@ -11,8 +11,9 @@ from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
 from transkern.frontend.containers import objects
-from transkern.frontend.context import Change, Context
+from transkern.frontend.context import Context
 from transkern.frontend.sources.source import frame_of, span_of
+from transkern.frontend.state.inputs import Change
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.translate.parameters import argument
 from transkern.frontend.translate.translate import Translator
@@ -154,40 +155,41 @@ def _translated(
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
-    ctx.left_out = left_out
+    ctx.learned.left_out = left_out
     (
-        ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.characters, ctx.pooled, ctx.lengthened,
-        ctx.early, ctx.held,
+        ctx.learned.growing, ctx.learned.wanted, ctx.learned.tables, ctx.learned.ragged, ctx.learned.optional,
+        ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,
+        ctx.learned.early, ctx.learned.held,
     ) = lists  # fmt: skip
-    ctx.spelling, ctx.grows = loops.spells, loops.grows
-    ctx.looping, ctx.not_looping = loops.functions, loops.refused
-    ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
-    ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
+    ctx.learned.spelling, ctx.learned.grows = loops.spells, loops.grows
+    ctx.learned.looping, ctx.learned.not_looping = loops.functions, loops.refused
+    ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
+    ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
-        return _translate(ctx, function, types), ctx.changes
+        return _translate(ctx, function, types), ctx.inputs.changes
     except (TranskernError, NeedsConstant, MustGrow, MustLoop):
-        loops.may_spell = ctx.may_spell
+        loops.may_spell = ctx.learned.may_spell
         raise
     except RecursionError:
         raise _too_deep(ctx) from None
     except Exception as error:
-        raise InternalError.of(error, function.name, ctx.span, ctx.lines) from error
+        raise InternalError.of(error, function.name, ctx.session.span, ctx.session.lines) from error
 
 
 def _too_deep(ctx: Context) -> Exception:
     """What to raise where Python's own stack has ended."""
-    if ctx.too_deep is None:
+    if ctx.session.too_deep is None:
         problem = "expressions, blocks or calls are nested too deeply here"
         return ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, limits.SHALLOWER)
-    ctx.span, by_calls = ctx.too_deep
+    ctx.session.span, by_calls = ctx.session.too_deep
     if not by_calls:
         problem = "expressions and blocks are nested too deeply here"
         return ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, limits.SHALLOWER)
-    problem = f"a function calls itself too deeply{ctx.not_looping}"
+    problem = f"a function calls itself too deeply{ctx.learned.not_looping}"
     error = ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, "write a loop")
-    if (node := ctx.recursion(ctx.called_there)) is not None:
+    if (node := ctx.learned.recursion(ctx.session.called_there)) is not None:
         return MustLoop(node, error)
-    return next((NeedsConstant(size, error) for size in sorted(ctx.dims)), error)  # it may depend on a size
+    return next((NeedsConstant(size, error) for size in sorted(ctx.inputs.dims)), error)  # it may depend on a size
 
 
 def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.Program:
@@ -197,19 +199,19 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
         given = f"{len(types)} type{'' if len(types) == 1 else 's'} given"
         problem = f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {given}"
         ctx.fail(refusals.WRONG_ARGUMENTS, problem, "give one type for each, as in `f(float64[n], int)`", node)
-    ctx.taken.update(names)
-    ctx.parameters = frozenset(names)
+    ctx.names.taken.update(names)
+    ctx.inputs.parameters = frozenset(names)
     params: list[n.Param] = []
     env: dict[str, Value] = {}
     translator = Translator(ctx, scope, node, env, inlined=False)  # some arguments are made of what is passed for them
     for name, kind in zip(names, types, strict=True):
         env[name] = argument(ctx, params, name, kind)
-    ctx.taken |= ctx.sizes
-    ctx.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.pooled.items()}
-    ctx.changes_now = translator.changes_now
+    ctx.names.taken |= ctx.inputs.sizes
+    ctx.lists.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.learned.pooled.items()}
+    ctx.control.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
-        ctx.frames.append(env)
-        ctx.called_in.append(ctx.out)
+        ctx.scopes.frames.append(env)
+        ctx.scopes.called_in.append(ctx.emitter.out)
         with suppress(Terminated):  # it raises, whatever happens
             translator.hand_back(translator.expr(node.body))
     else:
@@ -217,23 +219,28 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     _check_lent(ctx)
     params = [
         replace(
-            p, written=(p.base or p.name) in ctx.written and p.name not in ctx.readonly,
-            in_place=ctx.in_place.get(p.base or p.name, False),
+            p, written=(p.base or p.name) in ctx.inputs.written and p.name not in ctx.inputs.readonly,
+            in_place=ctx.inputs.in_place.get(p.base or p.name, False),
         ) if isinstance(p, n.ArrayParam) else p for p in params
     ]
-    for buffer in ctx.stored & set(ctx.buffers):  # what was known of its first values
-        ctx.buffers[buffer] = replace(ctx.buffers[buffer], low=None, high=None, permutation=False)
-    params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
-    ctx.captured = [(k, v) for k, v in ctx.captured if k in ctx.buffers]  # else what needed it was translated otherwise
-    memories = [ctx.buffers[name] for name, _ in ctx.captured]
+    for buffer in ctx.aliasing.stored & set(ctx.names.buffers):  # what was known of its first values
+        ctx.names.buffers[buffer] = replace(ctx.names.buffers[buffer], low=None, high=None, permutation=False)
+    params += [n.ObjectParam(name) for name in sorted(ctx.inputs.returned)]
+    # else what needed it was translated otherwise
+    ctx.inputs.captured = [(k, v) for k, v in ctx.inputs.captured if k in ctx.names.buffers]
+    memories = [ctx.names.buffers[name] for name, _ in ctx.inputs.captured]
     params += [n.ArrayParam(m.name, m.dtype, m.dims, m.layout, aligned=m.aligned) for m in memories]
-    made = [n.Alloc(ctx.global_generator)] if ctx.global_generator in ctx.buffers else []
+    made = [n.Alloc(ctx.inputs.global_generator)] if ctx.inputs.global_generator in ctx.names.buffers else []
     program = n.Program(
-        "lambda_" if function.name == "<lambda>" else function.name, tuple(params), ctx.buffers, ctx.variables,
-        ctx.bounds,
-        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *made, *_allocations(ctx, _read(ctx))),
+        "lambda_" if function.name == "<lambda>" else function.name, tuple(params), ctx.names.buffers,
+        ctx.names.variables,
+        ctx.names.bounds,
+        (
+            *(n.Let(size.name, value) for value, size in ctx.facts.extents.items()), *made,
+            *_allocations(ctx, _read(ctx)),
+        ),
         scope.lines,
-        scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(v for _, v in ctx.captured),
+        scope.file, tuple(ctx.facts.assumptions), tuple(ctx.inputs.changes), tuple(v for _, v in ctx.inputs.captured),
     )  # fmt: skip
     large.check_constants(ctx, program)
     return program
@@ -242,8 +249,8 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
 def _check_lent(ctx: Context) -> None:
     """That nothing is put into lists of lists among the arguments, as the caller's own lists would not get it. Where
     something is put into a list of tuples, the translation begins anew with one that is put back."""
-    for name, (start, buffers, kind) in ctx.lent.items():
-        for s in walk(ctx.out[start:]):
+    for name, (start, buffers, kind) in ctx.inputs.lent.items():
+        for s in walk(ctx.emitter.out[start:]):
             if buffers & {*buffers_written(s), *(name.removesuffix(".size") for name in scalars_set(s))}:
                 problem = f"a change of `{name}`, a list of more than a few lists"
                 error = ctx.error(refusals.NESTED_LIST, problem, "change a copy of it: [[*row] for row in rows]")
@@ -252,12 +259,12 @@ def _check_lent(ctx: Context) -> None:
 
 def _read(ctx: Context) -> tuple[n.Stmt, ...]:
     """The statements without what has been evaluated in case somebody asks for it, and nobody has."""
-    needed = {v for e in (*ctx.bounds.values(), *ctx.assumptions) for v in variables_read(e)}
-    needed |= {v for buffer in ctx.buffers.values() for e in buffer.dims for v in variables_read(e)}
+    needed = {v for e in (*ctx.names.bounds.values(), *ctx.facts.assumptions) for v in variables_read(e)}
+    needed |= {v for buffer in ctx.names.buffers.values() for e in buffer.dims for v in variables_read(e)}
     sources: dict[str, set[str]] = {}
-    for s in walk(ctx.out):
+    for s in walk(ctx.emitter.out):
         read = {v for e in own_exprs(s) for v in variables_read(e)}
-        if isinstance(s, (n.Let, n.Assign)) and s.name in ctx.unsure:
+        if isinstance(s, (n.Let, n.Assign)) and s.name in ctx.names.unsure:
             sources.setdefault(s.name, set()).update(read)
         else:
             needed |= read
@@ -276,8 +283,8 @@ def _read(ctx: Context) -> tuple[n.Stmt, ...]:
         return tuple(out)
 
     for name in left_out:
-        ctx.variables.pop(name, None)
-    return kept(ctx.out) if left_out else tuple(ctx.out)
+        ctx.names.variables.pop(name, None)
+    return kept(ctx.emitter.out) if left_out else tuple(ctx.emitter.out)
 
 
 def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
@@ -285,13 +292,13 @@ def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
     nothing is put."""
     out: list[n.Stmt] = []
     for s in block:
-        if isinstance(s, n.Alloc) and s.buffer in ctx.columns:
-            for c in ctx.columns[s.buffer]:
+        if isinstance(s, n.Alloc) and s.buffer in ctx.lists.columns:
+            for c in ctx.lists.columns[s.buffer]:
                 here = replace(s, buffer=c)
                 if c != s.buffer:
                     out += _allocations(ctx, [here])
-                elif c in ctx.buffers:
+                elif c in ctx.names.buffers:
                     out.append(here)
-        elif not isinstance(s, n.Alloc) or s.buffer in ctx.buffers:
+        elif not isinstance(s, n.Alloc) or s.buffer in ctx.names.buffers:
             out.append(with_bodies(s, lambda body: _allocations(ctx, body)))
     return tuple(out)

@@ -40,9 +40,9 @@ TRUSTED = frozenset(("hashes",))
 
 def compose(ctx: Context, part: str, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The value of the function `name` of a module of compositions."""
-    assert ctx.inline is not None
-    with ctx.pin(), ctx.trusting(part in TRUSTED):
-        return ctx.inline(_scope(part).function(name), args, dict(keywords))
+    assert ctx.scopes.inline is not None
+    with ctx.session.pin(), ctx.control.trusting(part in TRUSTED):
+        return ctx.scopes.inline(_scope(part).function(name), args, dict(keywords))
 
 
 def _path(part: str) -> Path:

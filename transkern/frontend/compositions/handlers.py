@@ -112,7 +112,7 @@ def _joined(ctx: Context, a: Arguments) -> Value:
     model = next(v for v in arrays if v.ndim)
     axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), model.ndim)
     dims = tuple(b.ONE if d == axis else extent for d, extent in enumerate(model.dims))
-    return concatenate(ctx, [Array(ctx.axes(dims), v.body) if v.ndim == 0 else v for v in arrays], axis)
+    return concatenate(ctx, [Array(ctx.names.axes(dims), v.body) if v.ndim == 0 else v for v in arrays], axis)
 
 
 @handles(f"{_HERE}known", names="size")
@@ -135,7 +135,7 @@ def _spliced(ctx: Context, a: Arguments) -> Value:
     more = new.dims[axis]
     middle, body = broadcast_to(ctx, new, tuple(more if d == axis else extent for d, extent in enumerate(value.dims)))
     spread = Array(middle, body)
-    axes = ctx.axes(tuple(b.add(e, more) if d == axis else e for d, e in enumerate(value.dims)))
+    axes = ctx.names.axes(tuple(b.add(e, more) if d == axis else e for d, e in enumerate(value.dims)))
     here = axes[axis].var
 
     def shifted(source: Array, by: Expr) -> Expr:
@@ -161,7 +161,7 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
     size, m = x.dims[0], v.dims[0]
     swapped = a.flag("swapped")
     few = b.constant(m)
-    is_longer = few is not None and b.constant(size) is None and ctx.assume_at_least(size, few)
+    is_longer = few is not None and b.constant(size) is None and ctx.facts.assume_at_least(size, few)
     match mode:
         case "full":
             start, length = b.sub(b.ONE, m), b.sub(b.add(size, m), b.ONE)
@@ -174,14 +174,16 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
             gap = b.sub(size, m)
             start = b.ZERO if is_longer else b.minimum(gap, b.ZERO)
             length = b.add(gap if is_longer else b.maximum(gap, b.neg(gap)), b.ONE)
-    (axis,), inner = ctx.axes((length,)), ctx.axis("r", m)
+    (axis,), inner = ctx.names.axes((length,)), ctx.names.axis("r", m)
     at = b.add(b.add(axis.var, start), inner.var)
     product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)
     inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, size))
     if is_longer and mode == "valid":
         inside = b.TRUE
     zero = b.cast(Const(0, "int64"), dtype) if dtype != "bool" else Const(False, "bool")
-    total = Reduce("any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.span)
+    total = Reduce(
+        "any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.session.span
+    )
     return ctx.define(Array((axis,), total), "convolved")
 
 
@@ -215,11 +217,11 @@ def _positions(ctx: Context, a: Arguments) -> Value:
     for d, extent in enumerate(a.array("mask").dims):
         buffers.append(ctx.buffer(f"at{d}", "int64", (domain.extent,), low=b.ZERO, high=extent))
         ctx.emit(n.Alloc(buffers[-1].name))
-    count = ctx.count(buffers[0].name, domain.extent)
+    count = ctx.names.count(buffers[0].name, domain.extent)
     values = tuple(p.candidate((domain.var,)) for p in found)
     assert found[0].mask is not None
     ctx.emit(n.Filter(tuple(x.name for x in buffers), count.name, (domain,), found[0].mask, values))
-    return Seq(tuple(ctx.whole(x, (count,)) for x in buffers))
+    return Seq(tuple(ctx.names.whole(x, (count,)) for x in buffers))
 
 
 @handles(f"{_HERE}element", names="a at")
@@ -235,7 +237,7 @@ def _places_in_memory(ctx: Context, a: Arguments) -> Value:
     count, size = (b.as_index(scalar_expr(ctx, a.need(k))) for k in ("count", "size"))
     found = ctx.buffer("places", "int64", (count,), low=b.ZERO, high=b.add(size, b.ONE))
     ctx.emit(n.Alloc(found.name))
-    return ctx.whole(found)
+    return ctx.names.whole(found)
 
 
 @handles(f"{_HERE}places", names="a v side order")

@@ -115,7 +115,7 @@ def told(
 ) -> Value:
     """What `compute` makes of the arguments, with what `asked`, of NumPy, makes of lists in them that are empty."""
     given = [*args, *keywords.values()]
-    cases = {} if ctx.apart else _cases(ctx, given)
+    cases = {} if ctx.lists.apart else _cases(ctx, given)
     if not cases:
         return compute(args, keywords)
     plain, plain_keywords = [_plain(a) for a in args], {k: _plain(v) for k, v in keywords.items()}
@@ -139,18 +139,18 @@ def told(
             left.append((answers, _Case(holds, known, mixtures)))
         elif _by_types(answers, given):
             ctx.guard(holds, *asking.told(answers.error))
-    before, types = ctx.of_elements, ctx.array_types
+    before, types = ctx.lists.of_elements, ctx.lists.array_types
     if asked not in _BUILTINS.values():
         lists = [v for v in given if isinstance(v, GrowingList) and _mixtures(ctx, v)]
-        ctx.array_types = types | {v.buffer: str(_dtype(_array_type(ctx, v)).name) for v in lists}
-    ctx.apart += 1
+        ctx.lists.array_types = types | {v.buffer: str(_dtype(_array_type(ctx, v)).name) for v in lists}
+    ctx.lists.apart += 1
     try:
         for case in cases.values():
-            ctx.of_elements = b.both(ctx.of_elements, b.TRUE if case.mixtures else case.some)
+            ctx.lists.of_elements = b.both(ctx.lists.of_elements, b.TRUE if case.mixtures else case.some)
         made = compute(plain, plain_keywords)
     finally:
-        ctx.apart -= 1
-        ctx.of_elements, ctx.array_types = before, types
+        ctx.lists.apart -= 1
+        ctx.lists.of_elements, ctx.lists.array_types = before, types
     for answers, case in left:
         made = _or_empty(ctx, made, answers, case)
     return made
@@ -170,7 +170,7 @@ def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
     for v in values:
         match v:
             case GrowingList() if (v.dtype or v.columns or v.rows is not None) and v.objects is None:
-                if b.constant(v.length) is None and not implied(has_some(v), ctx.facts):
+                if b.constant(v.length) is None and not implied(has_some(v), ctx.facts.conditions):
                     found[has_some(v)] = _Case(has_some(v), has_some(v), of=v.count)
                 if mixtures := _mixtures(ctx, v):
                     found[_tag_behind(v)] = _Case(_is_no_mixture(ctx, v, mixtures), mixtures=mixtures, of=v.count)
@@ -179,7 +179,7 @@ def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
             case Scalar(doubt=Doubt(split=Split(tag=some, of_empty=True))):
                 found[some] = _Case(some)
             case Seq(items):
-                ctx.step(len(items) // 64)
+                ctx.session.step(len(items) // 64)
                 found |= _cases(ctx, list({id(i): i for i in items}.values()))  # one list may stand there often
             case Slice(start, stop, step):
                 found |= _cases(ctx, [p for p in (start, stop, step) if p is not None])
@@ -208,9 +208,9 @@ def has_some(owner: GrowingList) -> Expr:
 
 def _mixtures(ctx: Context, owner: GrowingList) -> tuple[tuple[Kind, ...], ...]:
     """The sets of types that the numbers of a list may have, of which NumPy makes an array of another type than its."""
-    if owner.tags not in ctx.buffers:
+    if owner.tags not in ctx.names.buffers:
         return ()
-    kinds = sorted(ctx.held.tell(owner.site))
+    kinds = sorted(ctx.learned.held.tell(owner.site))
     sets = itertools.chain.from_iterable(itertools.combinations(kinds, k) for k in range(1, len(kinds) + 1))
     made = _array_type(ctx, owner)
     return tuple(s for s in sets if np.result_type(*(_dtype(dtype) for dtype, _ in s)) != _dtype(made))
@@ -219,7 +219,7 @@ def _mixtures(ctx: Context, owner: GrowingList) -> tuple[tuple[Kind, ...], ...]:
 def _array_type(ctx: Context, owner: GrowingList) -> str:
     """The type of the array that NumPy makes of a list of several types in most cases: in the end, elements that stood
     for others (`[0.0] * n`) are gone. That it is this one is checked."""
-    kinds = sorted(ctx.held.tell(owner.site))
+    kinds = sorted(ctx.learned.held.tell(owner.site))
     kind = joined(kinds) if kinds else None
     return owner.dtype if kind is None else kind[0]
 
@@ -232,9 +232,9 @@ def _tag_behind(owner: GrowingList) -> Expr:
 def _is_no_mixture(ctx: Context, owner: GrowingList, mixtures: Sequence[tuple[Kind, ...]]) -> Expr:
     """The condition that the types of a list's numbers are none of some sets."""
     has: dict[Kind, Expr] = {}
-    for kind in sorted(ctx.held.tell(owner.site)):
-        axis = ctx.axis("k", owner.length)
-        tag = ctx.load(owner.tags, owner.index(axis.var))
+    for kind in sorted(ctx.learned.held.tell(owner.site)):
+        axis = ctx.names.axis("k", owner.length)
+        tag = ctx.names.load(owner.tags, owner.index(axis.var))
         is_one = Apply("equal", (tag, Const(tag_number(kind), "uint8")), "bool")
         has[kind] = ctx.let_tentative(Reduce("any", (axis,), is_one, "bool"), "has")
     found: Expr = b.FALSE

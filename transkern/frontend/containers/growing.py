@@ -32,6 +32,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of, trip_count
 from transkern.frontend.numpy.elementwise import as_array, describe, is_number, is_python_number, list_array, type_name
 from transkern.frontend.python.whole import NO_SIZE, integer_expr
+from transkern.frontend.state import aliasing, guards, handing
 from transkern.frontend.translate.indexing import element, is_typed, list_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
@@ -64,8 +65,8 @@ _NO_ARGUMENT = ("OverflowError", NO_SIZE)
 
 def _fresh(ctx: Context, name: str) -> str:
     """A name for a list: one of its name in a translation that has been taken back may have been one of tuples."""
-    buffer = ctx.fresh(name)
-    ctx.columns.pop(buffer, None)
+    buffer = ctx.names.fresh(name)
+    ctx.lists.columns.pop(buffer, None)
     return buffer
 
 
@@ -75,23 +76,25 @@ def new(
 ) -> GrowingList:  # fmt: skip
     """A list with `items` in it; a `queue` has room on both sides."""
     buffer = _fresh(ctx, name)
-    count = ctx.count(buffer, b.index(len(items)))
-    ctx.list_counts.add(count.name)
-    ctx.list_depths[count.name] = len(ctx.trips)
-    ctx.made_in[buffer] = ctx.loop_path
+    count = ctx.names.count(buffer, b.index(len(items)))
+    ctx.lists.counts.add(count.name)
+    ctx.lists.depths[count.name] = len(ctx.control.trips)
+    ctx.aliasing.made_in[buffer] = ctx.control.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
-    owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
-    owner.unbounded, owner.blocks = unbounded, (*ctx.around, ctx.out)
+    owner = GrowingList(buffer, count.name, depth=len(ctx.control.trips), site=site, known=frozenset(ctx.names.taken))
+    owner.unbounded, owner.blocks = unbounded, (*ctx.emitter.around, ctx.emitter.out)
     if queue:
-        owner.head = ctx.variable(f"{name}_head", "index").name
-        least = ctx.room((b.ONE,))  # what is appended may be arrays, for which there is less room
+        owner.head = ctx.names.variable(f"{name}_head", "index").name
+        least = guards.room(ctx, (b.ONE,))  # what is appended may be arrays, for which there is less room
         ctx.emit(n.Assign(owner.head, b.floordiv(least, b.index(2))))
     ctx.emit(n.Alloc(buffer))
-    if site in ctx.ragged:
+    if site in ctx.learned.ragged:
         owner.rows = rows.made(ctx, name, site or ())
     elif site is not None:
-        owner.ahead = {at: rows.made(ctx, name, at) for at in sorted(ctx.ragged, key=repr) if _is_item_of(at, site)}
-    if site in ctx.optional:
+        owner.ahead = {
+            at: rows.made(ctx, name, at) for at in sorted(ctx.learned.ragged, key=repr) if _is_item_of(at, site)
+        }
+    if site in ctx.learned.optional:
         make_optional(ctx, owner)
     for item in items:
         append(ctx, owner, item)
@@ -108,17 +111,17 @@ def make_optional(ctx: Context, owner: GrowingList) -> None:
     """Makes an empty list one that may have None in it."""
     flags, _ = _columns(ctx, owner, Seq((Static(True), Static(None)), OPTIONAL))
     list_type(ctx, flags, "bool", (), True)
-    ctx.buffers[flags.buffer] = without_range(ctx.buffers[flags.buffer])
+    ctx.names.buffers[flags.buffer] = without_range(ctx.names.buffers[flags.buffer])
 
 
 def nothings(ctx: Context, extent: Expr) -> GrowingList:
     """``[None] * extent``."""
     made = new(ctx, "items")
-    flags = list_of(ctx, Array(ctx.axes((extent,)), b.TRUE), True)
-    held = GrowingList(ctx.fresh(f"{made.buffer}_1"), made.count, depth=made.depth, known=made.known)
+    flags = list_of(ctx, Array(ctx.names.axes((extent,)), b.TRUE), True)
+    held = GrowingList(ctx.names.fresh(f"{made.buffer}_1"), made.count, depth=made.depth, known=made.known)
     made.row, made.columns = OPTIONAL, [replace(flags, count=made.count, extent=None), held]
-    ctx.columns[made.buffer] = [held.buffer]
-    ctx.bounds[made.count] = ctx.bounds[flags.count]
+    ctx.lists.columns[made.buffer] = [held.buffer]
+    ctx.names.bounds[made.count] = ctx.names.bounds[flags.count]
     ctx.emit(n.Assign(made.count, extent))
     return made
 
@@ -142,7 +145,7 @@ def put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> No
 def _make_room_behind_none(ctx: Context, held: GrowingList) -> None:
     """A place that is there to be read, whatever stands in it."""
     for leaf in held.leaves:
-        if leaf.buffer in ctx.buffers:
+        if leaf.buffer in ctx.names.buffers:
             list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
 
 
@@ -152,11 +155,11 @@ def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
         flags, held = owner.columns
         for leaf in held.leaves:
             for one in (leaf, replace(leaf, buffer=leaf.tags, dtype="uint8", python=False)):
-                if one.buffer in ctx.buffers:
-                    axis, *rest = ctx.axes((owner.length, *one.dims))
+                if one.buffer in ctx.names.buffers:
+                    axis, *rest = ctx.names.axes((owner.length, *one.dims))
                     index = (*one.index(axis.var), *(a.var for a in rest))
-                    none = ctx.load(flags.buffer, flags.index(axis.var))
-                    kept = b.where(none, Const(0, one.dtype), ctx.load(one.buffer, index))
+                    none = ctx.names.load(flags.buffer, flags.index(axis.var))
+                    kept = b.where(none, Const(0, one.dtype), ctx.names.load(one.buffer, index))
                     ctx.emit(n.Write(one.buffer, (axis, *rest), index, kept))
     if owner.rows is not None:
         forget_behind_none(ctx, owner.rows.pool)
@@ -167,8 +170,8 @@ def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
 def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
     """A list has None in it: the translation begins anew, with such a one."""
     help = "take a number that stands for it"
-    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.span, ctx.lines)
-    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.optional:
+    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
+    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.learned.optional:
         error.optional = owner.site
     raise error
 
@@ -176,7 +179,7 @@ def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
 def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.outside:
-        ctx.fail_outside()
+        handing.fail_outside(ctx)
     if owner.prefix and (grows or twins.are_rows_shared(ctx, owner)):
         rows.wanted(ctx, owner, "a list in a list that changes its length, or stands in several")
     if owner.prefix:
@@ -184,10 +187,10 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     if owner.row_of is not None:
         twins.check_originals(ctx, owner.row_of.rows.pool.buffer)
     if grows:
-        ctx.note_store(owner.buffer)
-        ctx.before_change(owner.count)
+        aliasing.note_store(ctx, owner.buffer)
+        ctx.emitter.before_change(owner.count)
         owner.extent = None
-    buffer = ctx.buffers.get(owner.buffer)
+    buffer = ctx.names.buffers.get(owner.buffer)
     if buffer is not None and buffer.role == "argument":
         error = ctx.error(refusals.OUTSIDE_CHANGED, "this list cannot be changed", "pass an array")
         raise MustGrow(("argument", owner.buffer), error)
@@ -210,7 +213,7 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     put(ctx, owner, value, b.size(owner.count))
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
-        ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.span)
+        ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
         _shorten(ctx, owner, ahead)
 
 
@@ -218,7 +221,7 @@ def _shorten(ctx: Context, owner: GrowingList, *more: n.Stmt) -> None:
     """A queue that has got longer than it may be loses an element."""
     assert owner.most is not None
     count = b.size(owner.count)
-    fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.span)
+    fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.session.span)
     ctx.emit(n.If(b.compare("greater", count, owner.most), (*more, fewer)))
 
 
@@ -240,7 +243,7 @@ def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     assert owner.head
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
-    ctx.must_have_room(b.compare("greater_equal", head, b.ZERO))
+    guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
     put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
@@ -268,7 +271,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
             owner.rows = shown  # the very lists: who changes one of them changes it for both
         number = rows.number_of(ctx, owner.rows, value)
         list_type(ctx, owner, "index", (), True)
-        ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+        ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
     if isinstance(value, (Object, Dict)):
@@ -297,7 +300,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         _fail_differ(ctx)
     if isinstance(value, Seq) and value.row_of is not None:
         twins.join(ctx, owner.buffer, value.row_of.buffer)
-    if isinstance(value, Seq) and owner.site in ctx.tables:
+    if isinstance(value, Seq) and owner.site in ctx.learned.tables:
         if len({kind for item in value.items for kind in doubts.kinds_of(item)}) > 1:
             rows.wanted(ctx, owner, "a list of lists whose elements differ in type")
         if any(isinstance(item, OrNone) or item == Static(None) for item in value.items):
@@ -326,17 +329,17 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         array = as_array(ctx, value)
         array = ctx.compact(array, "row") if array.mask is not None else array
         if array.view:
-            ctx.note_append(array.base)
-            ctx.note_held(owner.buffer, array.base)
+            aliasing.note_append(ctx, array.base)
+            aliasing.note_held(ctx, owner.buffer, array.base)
             twins.note_array(ctx, owner, array)
-            owner.shared = owner.shared or ctx.is_of_argument(array.base)
+            owner.shared = owner.shared or aliasing.is_of_argument(ctx, array.base)
         list_type(ctx, owner, array.dtype, array.dims, False)
         twins.check_left(ctx, owner)
         index = (*owner.index(count), *(a.var for a in array.axes))
         ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
         return
     expr, python = typed(ctx, owner, value)
-    if tells_its_type(value) and not owner.untagged and owner.site not in ctx.wanted:
+    if tells_its_type(value) and not owner.untagged and owner.site not in ctx.learned.wanted:
         begin_anew(ctx, owner, (expr.dtype, python))
     list_type(ctx, owner, expr.dtype, (), python)
     widen(ctx, owner, expr)
@@ -350,12 +353,12 @@ def _as_object(ctx: Context, value: Object | Dict) -> Value:
     from transkern.frontend.containers import objects
 
     contents = ctx.deref(value)
-    if isinstance(value, Dict) and objects.key_of(value) in ctx.pools:
+    if isinstance(value, Dict) and objects.key_of(value) in ctx.lists.pools:
         return objects.placed_dict(ctx, value)
     if objects.key_of(contents) is not None:
         objects.wanted(ctx, value, f"{describe(contents)} in a list of run-time length")
     if isinstance(value, Object):
-        ctx.note_handed(value)
+        handing.note_handed(ctx, value)
     return value
 
 
@@ -371,19 +374,19 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
         ctx.must_be_known(Static(None), "a list of lists of lists", help, refusals.NESTED_LIST)
     if value.objects is not None:
         rows.wanted(ctx, owner, "a list of lists of objects")
-    if owner.row and owner.dims and owner.dims[0] != length and not ctx.assume_equal(owner.dims[0], length):
+    if owner.row and owner.dims and owner.dims[0] != length and not ctx.facts.assume_equal(owner.dims[0], length):
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     array = list_array(ctx, value)
-    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     dtype, python = wanted or (value.dtype, value.python)
-    ctx.note_append(value.buffer)
-    if names := twins.rows_named(ctx, owner) if owner.buffer in ctx.twins.shorter else []:
+    aliasing.note_append(ctx, value.buffer)
+    if names := twins.rows_named(ctx, owner) if owner.buffer in ctx.lists.twins.shorter else []:
         rows.wanted(ctx, owner, f"a list in place of one that is `{names[0]}`")
     if twins.note_row(ctx, owner, value):
         rows.wanted(ctx, owner, "a list in a list that stands in several, and is changed in a loop")
     owner.row = "list"
     list_type(ctx, owner, dtype, (length, *value.dims), python)
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
     index = (*owner.index(count), *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
 
@@ -404,8 +407,9 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         owner.row = value.kind
         for k in range(len(value.items)):
             buffer = _fresh(ctx, f"{owner.buffer}_{k}")
-            if owner.depth < len(ctx.trips):  # the list is there before the loop, and keeps what is found out in it
-                ctx.lasting.add(buffer)
+            # the list is there before the loop, and keeps what is found out in it
+            if owner.depth < len(ctx.control.trips):
+                ctx.names.lasting.add(buffer)
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
             column.unbounded = owner.unbounded
             owner.columns.append(column)
@@ -413,9 +417,9 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
             if owner.site is not None:
                 column.site = (*owner.site, k)
                 column.rows = owner.ahead.get(column.site)
-            if column.site is not None and column.site in ctx.optional:
+            if column.site is not None and column.site in ctx.learned.optional:
                 make_optional(ctx, column)
-        ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
+        ctx.lists.columns[owner.buffer] = [c.buffer for c in owner.columns]
     if owner.row != value.kind:
         ctx.fail(refusals.LIST_OF_TYPES, "a list of lists and tuples", "append elements of one type")
     return owner.columns
@@ -423,10 +427,10 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
 
 def as_table(ctx: Context, owner: GrowingList) -> None:
     """A list of short lists whose items change: the translation begins anew, with rows of one type."""
-    if owner.site is None or owner.site in ctx.tables or owner.row != "list":
+    if owner.site is None or owner.site in ctx.learned.tables or owner.row != "list":
         return
     help = "make it an array with two dimensions"
-    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.span, ctx.lines)
+    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.session.span, ctx.session.lines)
     error.table = owner.site
     raise error
 
@@ -443,13 +447,13 @@ def as_list(ctx: Context, value: Seq) -> GrowingList:
 
 def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
     """A list as one of the types that are put into it later."""
-    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     if wanted is None or owner.columns or not owner.dtype:
         return owner
     made = owner
-    tagged = owner.tags in ctx.buffers
+    tagged = owner.tags in ctx.names.buffers
     if tagged:  # a copy, of which is not known of what list
-        ctx.held.note(owner.site, ctx.held.tell(None))
+        ctx.learned.held.note(owner.site, ctx.learned.held.tell(None))
     if (owner.dtype, owner.python) != wanted:
         array = list_array(ctx, owner)
         made = list_of(ctx, replace(array, body=all_typed(ctx, array, wanted[0]), view=False), wanted[1])
@@ -459,7 +463,7 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
         kinds = list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags=""))
         ctx.emit(n.Write(made.tags, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
     elif made.tags and not tagged:
-        axis = ctx.axis("i", made.length)
+        axis = ctx.names.axis("i", made.length)
         of_before = Scalar(Const(0, owner.dtype), owner.python)
         note_kinds(ctx, made, of_before)
         kind = tag_of(of_before)
@@ -511,11 +515,11 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     is_python = python
     _takes_types_of(ctx, owner, contents, (array.dtype, python))
     extent = bound_of(ctx, array.dims[0])
-    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
     list_type(ctx, owner, dtype, array.dims[1:], python, extent)
-    buffer = ctx.buffers[owner.buffer]
-    ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+    buffer = ctx.names.buffers[owner.buffer]
+    ctx.names.buffers[owner.buffer] = replace(buffer, low=None, high=None)
     count = b.size(owner.count)
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
@@ -525,7 +529,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
 
 def _takes_types_of(ctx: Context, owner: GrowingList, value: Value, kind: tuple[str, bool]) -> None:
     """A list that gets the numbers of one of several types is one as well."""
-    if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
+    if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.learned.wanted:
         begin_anew(ctx, owner, kind)
 
 
@@ -549,7 +553,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
             if its.dtype or its.columns:
                 put_many(ctx, mine, its, at)
             else:  # there is None alone in it, as far as is known
-                ctx.untyped.append(its.original)
+                ctx.lists.untyped.append(its.original)
                 _make_room_behind_none(ctx, mine)
         return
     if owner.columns:
@@ -560,10 +564,10 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     python = is_python
     twins.note_more(ctx, owner, value)
     _takes_types_of(ctx, owner, value, (array.dtype, python))
-    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
     list_type(ctx, owner, dtype, array.dims[1:], python)
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
     index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
     _tag_many(ctx, owner, value, array, is_python, index)
@@ -578,18 +582,18 @@ def _tag_many(
     is_index = python and array.dtype == "int64"
     one = Scalar(b.as_index(array.body) if is_index else array.body, python)
     kinds = tag_of(one)
-    if not (isinstance(value, GrowingList) and value.tags in ctx.buffers):
+    if not (isinstance(value, GrowingList) and value.tags in ctx.names.buffers):
         note_kinds(ctx, owner, one)
     else:
-        ctx.held.note(owner.site, ctx.held.tell(value.site))
-        kinds = ctx.load(value.tags, value.index(array.axes[0].var))
+        ctx.learned.held.note(owner.site, ctx.learned.held.tell(value.site))
+        kinds = ctx.names.load(value.tags, value.index(array.axes[0].var))
     ctx.emit(n.Write(owner.tags, array.axes, index, kinds))
 
 
 def _numbers(ctx: Context, value: Value) -> tuple[Array, bool]:
     """The elements of an iterable of run-time length, and whether they are Python's numbers."""
     if isinstance(value, Range):
-        axis = ctx.axis("i", trip_count(value.start, value.stop, value.step))
+        axis = ctx.names.axis("i", trip_count(value.start, value.stop, value.step))
         return Array((axis,), b.add(value.start, b.mul(value.step, axis.var))), True
     if isinstance(value, GrowingList) and not value.columns:
         array = list_array(ctx, value)
@@ -612,7 +616,7 @@ def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
     if python and array.dtype == "int64":
         array = replace(array, body=b.as_index(array.body))
     owner = new(ctx, "items")
-    owner.extent = array.domain[0] if variables_read(array.domain[0]) <= ctx.entry else None
+    owner.extent = array.domain[0] if variables_read(array.domain[0]) <= ctx.facts.entry else None
     array = ctx.kept(array)
     _hold(ctx, owner, array, python)
     ctx.emit(n.Assign(owner.count, array.dims[0]))
@@ -621,10 +625,10 @@ def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
 
 def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
     """The elements of an array in the memory of a new list, or of one of its columns."""
-    owner.depth = len(ctx.trips)
-    ctx.bounds[owner.count] = b.ZERO
+    owner.depth = len(ctx.control.trips)
+    ctx.names.bounds[owner.count] = b.ZERO
     list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
     ctx.emit(n.Write(owner.buffer, array.axes, tuple(a.var for a in array.axes), array.body))
 
 
@@ -636,10 +640,10 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
         made.row, made.rows, made.options, made.objects = owner.row, owner.rows, owner.options, owner.objects
         made.shared, made.site = owner.shared, owner.site
         twins.note(ctx, made, owner)
-        if owner.tags in ctx.buffers:
+        if owner.tags in ctx.names.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
-            tags = n.Buffer(ctx.fresh(f"{made.buffer}_types"), "uint8", ctx.buffers[made.buffer].dims)
-            made.tags, ctx.buffers[tags.name] = tags.name, tags
+            tags = n.Buffer(ctx.names.fresh(f"{made.buffer}_types"), "uint8", ctx.names.buffers[made.buffer].dims)
+            made.tags, ctx.names.buffers[tags.name] = tags.name, tags
             ctx.emit(n.Alloc(tags.name))
             ctx.emit(n.Write(tags.name, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
         return made
@@ -676,8 +680,8 @@ def of_columns(ctx: Context, columns: Sequence[GrowingList], row: str, length: E
 
     made = new(ctx, "items")
     made.row, made.columns = row, [counted(c, made.count) for c in columns]
-    ctx.columns[made.buffer] = []
-    ctx.bounds[made.count] = ctx.bounds[columns[0].count]
+    ctx.lists.columns[made.buffer] = []
+    ctx.names.bounds[made.count] = ctx.names.bounds[columns[0].count]
     ctx.emit(n.Assign(made.count, length))
     return made
 
@@ -698,9 +702,9 @@ def reverse(ctx: Context, owner: GrowingList) -> None:
     last = b.sub(owner.length, b.ONE)
 
     def turn(column: GrowingList) -> None:
-        axes = ctx.axes((column.length, *column.dims))
+        axes = ctx.names.axes((column.length, *column.dims))
         rest = tuple(a.var for a in axes[1:])
-        held = ctx.load(column.buffer, (*column.index(b.sub(last, axes[0].var)), *rest))
+        held = ctx.names.load(column.buffer, (*column.index(b.sub(last, axes[0].var)), *rest))
         turned = ctx.define(Array(axes, held), "reversed")
         index = (*column.index(turned.axes[0].var), *(a.var for a in turned.axes[1:]))
         ctx.emit(n.Write(column.buffer, turned.axes, index, turned.body))
@@ -712,7 +716,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
     """As many numbers as the list has, into it."""
     untag(ctx, owner)
     must_be_own(ctx, owner, grows=False)
-    ctx.note_store(owner.buffer)
+    aliasing.note_store(ctx, owner.buffer)
     index = owner.index(array.axes[0].var)
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
 
@@ -721,16 +725,16 @@ def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:
     """The elements of another list of the same length, in the place of those of a list."""
     must_be_own(ctx, owner, grows=False)
     check_moved(ctx, owner, "put into another order")
-    ctx.note_store(owner.buffer)
+    aliasing.note_store(ctx, owner.buffer)
     if owner.columns:
         for mine, its in zip(owner.columns, made.columns, strict=True):
             put_back(ctx, mine, its)
         return
     for mine_in, its_in in ((owner.buffer, made.buffer), (owner.tags, made.tags)):
-        if its_in in ctx.buffers:
-            axes = ctx.axes((made.length, *(owner.dims if mine_in == owner.buffer else ())))
+        if its_in in ctx.names.buffers:
+            axes = ctx.names.axes((made.length, *(owner.dims if mine_in == owner.buffer else ())))
             rest = tuple(a.var for a in axes[1:])
-            held = ctx.load(its_in, (axes[0].var, *rest))
+            held = ctx.names.load(its_in, (axes[0].var, *rest))
             ctx.emit(n.Write(mine_in, axes, (*owner.index(axes[0].var), *rest), held))
 
 
@@ -755,7 +759,7 @@ def from_items(ctx: Context, value: Value, site: Site | None = None) -> GrowingL
 def each(ctx: Context, owner: GrowingList, change: Callable[[GrowingList], None]) -> None:
     for column in owner.leaves:
         change(column)
-        if column.tags in ctx.buffers:
+        if column.tags in ctx.names.buffers:
             change(replace(column, buffer=column.tags, dtype="uint8", tags=""))
 
 
@@ -808,10 +812,10 @@ def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:
     last = b.sub(b.size(owner.count), b.ONE)
 
     def move(column: GrowingList) -> None:
-        axes = ctx.axes((b.sub(last, at), *column.dims))
+        axes = ctx.names.axes((b.sub(last, at), *column.dims))
         here = b.add(at, axes[0].var)
         rest = tuple(a.var for a in axes[1:])
-        moved = ctx.load(column.buffer, (*column.index(b.add(here, b.ONE)), *rest))
+        moved = ctx.names.load(column.buffer, (*column.index(b.add(here, b.ONE)), *rest))
         ctx.emit(n.Write(column.buffer, axes, (*column.index(here), *rest), moved))
 
     each(ctx, owner, move)
@@ -842,7 +846,7 @@ def held(ctx: Context, value: Value, moved: bool = True) -> Value:
         case GrowingList() if value.prefix:
             copy = list_of(ctx, list_array(ctx, value), value.python)
             if not moved:
-                ctx.twins.rows.copies[copy.buffer] = value.buffer
+                ctx.lists.twins.rows.copies[copy.buffer] = value.buffer
             return copy
         case _:
             return value
@@ -852,7 +856,7 @@ def position_in(ctx: Context, owner: GrowingList, at: Expr, message: str) -> Exp
     """A position that a list has, of one that may count from its end; IndexError with `message` where it has none."""
     count = owner.length
     at = ctx.let(at, "at")
-    if ctx.trusted:
+    if ctx.control.trusted:
         return at
     inside = b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count)))
     ctx.guard(inside, "IndexError", message)
@@ -868,17 +872,17 @@ def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
     check_moved(ctx, owner, "behind one that is put among them")
     append(ctx, owner, value)
-    here = owner if owner.row_of is None else ctx.opened(owner.row_of)
+    here = owner if owner.row_of is None else handing.opened(ctx, owner.row_of)
     last = b.sub(here.length, b.ONE)
 
     def move(column: GrowingList) -> None:
-        axis, *rest = ctx.axes((b.sub(last, place), *column.dims))
+        axis, *rest = ctx.names.axes((b.sub(last, place), *column.dims))
         behind = tuple(a.var for a in rest)
-        lain = ctx.load(column.buffer, (*column.index(last), *behind))
+        lain = ctx.names.load(column.buffer, (*column.index(last), *behind))
         behind_all = ctx.define(Array(tuple(rest), lain), "inserted").at(behind) if rest else None
         new = ctx.let(lain, "inserted") if behind_all is None else behind_all
         above = b.add(place, axis.var)
-        moved = ctx.load(column.buffer, (*column.index(above), *behind))
+        moved = ctx.names.load(column.buffer, (*column.index(above), *behind))
         ctx.emit(n.Write(column.buffer, (axis, *rest), (*column.index(b.add(above, b.ONE)), *behind), moved))
         if rest:
             ctx.emit(n.Write(column.buffer, tuple(rest), (*column.index(place), *behind), new))

@@ -75,7 +75,9 @@ def _check_own(ctx: Context, owner: Hashed) -> None:
     """Refuses to change the copy of a dict that is an argument."""
     if owner.is_callers:
         problem = "a change of a dict that is an argument, in which keys are looked up that only the run knows"
-        raise NotKnown(refusals.RUN_TIME_KEYS, problem, "copy it first: d = dict(d)", ctx.span, ctx.lines)
+        raise NotKnown(
+            refusals.RUN_TIME_KEYS, problem, "copy it first: d = dict(d)", ctx.session.span, ctx.session.lines
+        )
 
 
 def key_value(key: Any) -> Value:
@@ -187,9 +189,9 @@ def _default(ctx: Context, factory: Value) -> Value:
     if not isinstance(factory, Function):
         problem = f"a defaultdict of {describe(factory)}"
         ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")
-    assert ctx.inline is not None
-    with ctx.trusting(False):  # it is the user's
-        return ctx.inline(factory, [], {})
+    assert ctx.scopes.inline is not None
+    with ctx.control.trusting(False):  # it is the user's
+        return ctx.scopes.inline(factory, [], {})
 
 
 def factory(ctx: Context, owner: Hashed) -> str:
@@ -379,7 +381,7 @@ def as_set(ctx: Context, value: Value) -> Hashed | None:
 
 def site_of(ctx: Context, name: str) -> Site:
     """A place for what is made in the middle of an expression."""
-    span = ctx.span
+    span = ctx.session.span
     return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
 
@@ -454,6 +456,8 @@ def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     rows = owner.values.rows
     if rows is not None and default == Static(None):
         there = Apply("greater_equal", (number.expr, b.ZERO), "bool")  # else there is no list, and nobody looks at one
-        at = Apply("where", (there, ctx.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index")
+        at = Apply(
+            "where", (there, ctx.names.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index"
+        )
         return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
     return compose(ctx, "hashes", "get", [owner.values, number, default], {})

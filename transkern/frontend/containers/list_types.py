@@ -13,6 +13,7 @@ from transkern.frontend.containers import rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.elementwise import as_array, is_python_number, scalar_expr, select
+from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
 from transkern.frontend.values.types_of_scalars import holding
 from transkern.frontend.values.values import (
@@ -57,7 +58,7 @@ def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
     names = {"int64" if dtype == "index" else dtype for dtype, _ in kinds}
     if len(names) > 1 and not (split and split.of_empty) and np.result_type(*names).name != owner.dtype:
-        ctx.doubted_lists.add(owner.buffer)
+        ctx.lists.doubted.add(owner.buffer)
 
 
 def tells_its_type(value: Value) -> bool:
@@ -77,13 +78,13 @@ def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
 
 def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
     """Notes the types that a number which is put into a list of several types may have."""
-    ctx.held.note(owner.site, doubts.kinds_of(value))
+    ctx.learned.held.note(owner.site, doubts.kinds_of(value))
     if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
         if not doubts.ask_for_split([value]):
             plain = doubts.is_of_neither(value) or doubts.is_all_pythons(value)
             if owner.site is None or plain or len(value.doubt.kinds) < _SEVERAL:
                 doubts.depends(ctx, [value], "an element that is")
-            ctx.held.leave_untold(owner.site)
+            ctx.learned.held.leave_untold(owner.site)
 
 
 def tag_of(value: Value) -> Expr:
@@ -127,7 +128,7 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     expr, python = scalar_expr(ctx, value), is_python_number(value)
     if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
         _check_sides(ctx, value.doubt.split, expr.dtype)
-    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
     if _widest(wanted[0], expr.dtype) not in (wanted[0], "int64"):
@@ -140,13 +141,13 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
 def _recall_texts(ctx: Context, owner: GrowingList) -> None:
     """The texts that a list is known to hold from another translation of the loop that makes it."""
     if not owner.options:
-        known = ctx.texts_of_lists.get(owner.site or (owner.buffer,), ())
-        owner.options = CHARACTERS if owner.site in ctx.characters else known
+        known = ctx.lists.texts.get(owner.site or (owner.buffer,), ())
+        owner.options = CHARACTERS if owner.site in ctx.learned.characters else known
 
 
 def _note_texts(ctx: Context, owner: GrowingList, texts: tuple[str | None, ...]) -> None:
-    owner.options = ctx.texts_of_lists[owner.site or (owner.buffer,)] = texts
-    ctx.untyped.append(owner)  # what has read it before sees it when it is translated again
+    owner.options = ctx.lists.texts[owner.site or (owner.buffer,)] = texts
+    ctx.lists.untyped.append(owner)  # what has read it before sees it when it is translated again
 
 
 def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
@@ -159,9 +160,12 @@ def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
     if owner.options[: len(CHARACTERS)] != CHARACTERS:
         error = NotKnown(
             refusals.LIST_OF_TYPES, "a character that only the run knows, in a list of texts",
-            "append it to a list of its own", ctx.span, ctx.lines,
+            "append it to a list of its own", ctx.session.span, ctx.session.lines,
         )  # fmt: skip
-        if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.characters:
+        if (
+            owner.site is not None and owner.site[0] not in ("fixed", "argument")
+            and owner.site not in ctx.learned.characters
+        ):
             error.characters = owner.site
         raise error
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(len(CHARACTERS))))
@@ -183,7 +187,7 @@ def all_typed(ctx: Context, array: Array, dtype: str) -> Expr:
     if not _may_round(array.dtype, dtype):
         return b.cast(array.body, dtype)
     large = b.logical_not(doubts.is_held_by_floats(array.body))
-    ctx.guard(b.logical_not(Reduce("any", array.axes, large, "bool", ctx.span)), "OverflowError", NOT_HELD)
+    ctx.guard(b.logical_not(Reduce("any", array.axes, large, "bool", ctx.session.span)), "OverflowError", NOT_HELD)
     return b.cast(array.body, dtype)
 
 
@@ -191,7 +195,7 @@ def check_order(ctx: Context, owner: GrowingList, what: str) -> None:
     """Refuses to order numbers by the type of their memory where NumPy compares some in a narrower one."""
     if not owner.tags:
         return
-    kinds = ctx.held.tell(owner.site)
+    kinds = ctx.learned.held.tell(owner.site)
     if len(kinds) > 1 and any(dtype in ("float16", "float32", "complex64") for dtype, _ in kinds):
         problem = f"{what} of a list whose elements differ in type, some of them narrow floats"
         ctx.fail(refusals.LIST_OF_TYPES, problem, "give them one type: x.dtype.type(number)")
@@ -199,7 +203,7 @@ def check_order(ctx: Context, owner: GrowingList, what: str) -> None:
 
 def _exactly(ctx: Context, expr: Expr) -> Expr:
     """An integer that is put among floats, after a check that they hold it."""
-    if ctx.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
+    if ctx.facts.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
         return expr
     held = ctx.let(expr, "number")
     ctx.guard(doubts.is_held_by_floats(held), "OverflowError", NOT_HELD)
@@ -210,20 +214,20 @@ def _check_sides(ctx: Context, split: Split, dtype: str) -> None:
     """Checks that the type which holds both numbers of a choice holds an integer among them."""
     for side, holds in ((split.one, split.tag), (split.two, b.logical_not(split.tag))):
         number = scalar_expr(ctx, side)
-        if _may_round(number.dtype, dtype) and ctx.range_of(number) is None:
+        if _may_round(number.dtype, dtype) and ctx.facts.range_of(number) is None:
             held = b.either(b.logical_not(holds), doubts.is_held_by_floats(ctx.let(number, "number")))
             ctx.guard(held, "OverflowError", NOT_HELD)
 
 
 def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
     """What is known of the numbers in the list, after one more."""
-    low_high = ctx.range_of(expr)
-    buffer = ctx.buffers[owner.buffer]
+    low_high = ctx.facts.range_of(expr)
+    buffer = ctx.names.buffers[owner.buffer]
     if low_high is None:
-        ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+        ctx.names.buffers[owner.buffer] = replace(buffer, low=None, high=None)
     elif buffer.low is not None and buffer.high is not None and (buffer.low, buffer.high) != low_high:
         low, high = b.minimum(buffer.low, low_high[0]), b.maximum(buffer.high, low_high[1])
-        ctx.buffers[owner.buffer] = replace(buffer, low=low, high=high)
+        ctx.names.buffers[owner.buffer] = replace(buffer, low=low, high=high)
 
 
 def list_type(
@@ -234,19 +238,19 @@ def list_type(
         times = None  # it has room on both sides, or more than anybody needs
     if times is not None and b.constant(times) is None:
         times = _trips_at_most(ctx, owner, times)
-    around = ctx.trips[owner.depth :]
-    if ctx.replacing == owner.count and owner.count in ctx.bounds:
+    around = ctx.control.trips[owner.depth :]
+    if ctx.lists.replacing == owner.count and owner.count in ctx.names.bounds:
         times, around = b.ZERO, []
     trips: Expr | None = times
     if around:
-        ctx.grown.add(owner.count)
+        ctx.lists.grown.add(owner.count)
     for trip in around:
         if trip is not None and b.constant(trip) is None:
             owner.grown_by = trip
             trip = _trips_at_most(ctx, owner, trip)
         trips = None if trips is None or trip is None else b.mul(trips, trip)
-    bound = ctx.bounds.get(owner.count)
-    known = owner.buffer in ctx.buffers
+    bound = ctx.names.bounds.get(owner.count)
+    known = owner.buffer in ctx.names.buffers
     if any(_trips_at_most(ctx, owner, d) != d for d in dims if b.constant(d) is None):
         problem = "a list of arrays whose sizes are not known before the list is made"
         if owner.row in ("", "list") and all(
@@ -260,16 +264,16 @@ def list_type(
             bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
         bound = _room(ctx, owner, None if trips is None else bound)
         none = None if dims else b.ZERO  # of arrays nothing is known, of numbers so far that there are none
-        ctx.buffers[owner.buffer] = n.Buffer(
-            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=none, high=none
+        ctx.names.buffers[owner.buffer] = n.Buffer(
+            owner.buffer, dtype, (bound, *dims), line=ctx.session.span.line, low=none, high=none
         )
-        ctx.bounds[owner.count] = bound
-        ctx.lengths.buffers.add(owner.buffer)
+        ctx.names.bounds[owner.count] = bound
+        ctx.lists.lengths.buffers.add(owner.buffer)
         make_tags(ctx, owner)
         return
-    buffer = ctx.buffers[owner.buffer]
+    buffer = ctx.names.buffers[owner.buffer]
     if owner.dtype == dtype and owner.dims != dims and len(owner.dims) == len(dims):
-        if all(ctx.assume_equal(one, two) for one, two in zip(owner.dims, dims, strict=True)):
+        if all(ctx.facts.assume_equal(one, two) for one, two in zip(owner.dims, dims, strict=True)):
             dims = owner.dims
         elif dims and dims[1:] == owner.dims[1:] and not owner.row:
             rows.wanted(ctx, owner, "a list of arrays of different lengths")
@@ -281,15 +285,15 @@ def list_type(
         _fail_differ(ctx)
     assert bound is not None
     bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
-    ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
-    ctx.bounds[owner.count] = bound
+    ctx.names.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
+    ctx.names.bounds[owner.count] = bound
     make_tags(ctx, owner)
 
 
 def of_integers(ctx: Context, owner: GrowingList) -> None:
     """Makes an empty list one of Python's integers."""
     list_type(ctx, owner, "index", (), True)
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
 
 
 def without_range(buffer: n.Buffer) -> n.Buffer:
@@ -299,17 +303,21 @@ def without_range(buffer: n.Buffer) -> n.Buffer:
 
 def make_tags(ctx: Context, owner: GrowingList) -> None:
     """Room for the tags of a list of several types, as much as for its numbers."""
-    if owner.tags in ctx.buffers:
-        ctx.buffers[owner.tags] = replace(ctx.buffers[owner.tags], dims=ctx.buffers[owner.buffer].dims)
+    if owner.tags in ctx.names.buffers:
+        ctx.names.buffers[owner.tags] = replace(
+            ctx.names.buffers[owner.tags], dims=ctx.names.buffers[owner.buffer].dims
+        )
         return
-    if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
+    if owner.site is None or owner.site not in ctx.learned.wanted or owner.dims or owner.columns or owner.untagged:
         return
-    if owner.site in ctx.held.untold:
+    if owner.site in ctx.learned.held.untold:
         return
     if not owner.tags:
-        owner.tags = ctx.fresh(f"{owner.buffer}_types")
-        ctx.columns[owner.buffer] = [owner.buffer, owner.tags]
-    ctx.buffers[owner.tags] = n.Buffer(owner.tags, "uint8", ctx.buffers[owner.buffer].dims, line=ctx.span.line)
+        owner.tags = ctx.names.fresh(f"{owner.buffer}_types")
+        ctx.lists.columns[owner.buffer] = [owner.buffer, owner.tags]
+    ctx.names.buffers[owner.tags] = n.Buffer(
+        owner.tags, "uint8", ctx.names.buffers[owner.buffer].dims, line=ctx.session.span.line
+    )
 
 
 def untag(ctx: Context, owner: GrowingList) -> None:
@@ -323,10 +331,10 @@ def untag(ctx: Context, owner: GrowingList) -> None:
 def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None:
     """How often a loop runs at most, over what is known where the list gets its memory: before the loops around."""
     bound = bound_of(ctx, trips)
-    if bound is None and not buffers_read(trips) and not variables_read(trips) & set(ctx.variables):
+    if bound is None and not buffers_read(trips) and not variables_read(trips) & set(ctx.names.variables):
         bound = trips
     names = set() if bound is None else variables_read(bound)
-    before = all(v in ctx.entry or v.removesuffix(".size") in owner.known for v in names)
+    before = all(v in ctx.facts.entry or v.removesuffix(".size") in owner.known for v in names)
     return bound if before else None
 
 
@@ -336,10 +344,10 @@ def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
     if bound is not None and not _is_huge(bound):
         _assume_short(ctx, bound)
         return bound
-    most = ctx.room(owner.dims)
+    most = guards.room(ctx, owner.dims)
     used = b.size(owner.count)
     end = b.add(Var(owner.head), used) if owner.head else used
-    ctx.must_have_room(b.compare("less", end, most))
+    guards.must_have_room(ctx, b.compare("less", end, most))
     return most
 
 
@@ -347,8 +355,8 @@ def _assume_short(ctx: Context, bound: Expr) -> None:
     """A call with a number that nobody appends so often (`range(10**12)`, left by a `break`) gets other code, where
     the number is known, and with it that the bound is none."""
     for name in sorted(variables_read(bound)):
-        if name in ctx.entry and not b.is_size_name(name):
-            ctx.assume(b.compare("less", Var(name), b.index(RESERVED_ROWS)))
+        if name in ctx.facts.entry and not b.is_size_name(name):
+            ctx.facts.assume(b.compare("less", Var(name), b.index(RESERVED_ROWS)))
 
 
 def _is_huge(bound: Expr) -> bool:
@@ -367,14 +375,19 @@ def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str)
 def begin_anew(
     ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
 ) -> NoReturn:
-    error = NotKnown(refusals.LIST_OF_TYPES, "a list whose elements differ in type", help, ctx.span, ctx.lines)
+    error = NotKnown(
+        refusals.LIST_OF_TYPES, "a list whose elements differ in type", help, ctx.session.span, ctx.session.lines
+    )
     if owner.prefix or (owner.row and owner.dims):  # a table has one type; lists of lengths of their own have tags
-        if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
+        if (
+            owner.site is not None and owner.site[0] not in ("fixed", "argument")
+            and owner.site not in ctx.learned.ragged
+        ):
             error.ragged = owner.site
         raise error
     if joined is None or owner.site is None or owner.site[0] == "fixed":
         raise error
-    before = ctx.wanted.get(owner.site)
+    before = ctx.learned.wanted.get(owner.site)
     if before is not None:
         joined = holding(*before, *joined) or (_widest(before[0], joined[0]), False)
     if joined == before:

@@ -49,7 +49,7 @@ def _down_to(ctx: Context, value: Value, ndim: int) -> tuple[Value, bool]:
             array = as_array(ctx, value)
             if array.ndim <= ndim:
                 return value, False
-            return Array(ctx.axes(array.dims[:ndim]), b.ZERO), True
+            return Array(ctx.names.axes(array.dims[:ndim]), b.ZERO), True
     return value, False
 
 

@@ -66,10 +66,10 @@ def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
     key = key_of(record)
     assert isinstance(record, (Record, Dict)) and key is not None
     help = "keep its numbers in lists, or its number in a list"
-    error = NotKnown(refusals.OBJECT, problem, help, ctx.span, ctx.lines)
-    if isinstance(value, Object) and value.token in ctx.paths:
+    error = NotKnown(refusals.OBJECT, problem, help, ctx.session.span, ctx.session.lines)
+    if isinstance(value, Object) and value.token in ctx.inputs.paths:
         raise ctx.error(refusals.OBJECT, f"{problem}: it is an argument", "pass its numbers in arrays")
-    if key in ctx.pooled:
+    if key in ctx.learned.pooled:
         when = "before its `__init__` has ended" if isinstance(record, Record) else "which gets its keys one by one"
         raise ctx.error(refusals.OBJECT, f"{problem}, {when}", "do it after it has been made, with all that it holds")
     error.pooled = key, record.names if isinstance(record, Record) else record.keys
@@ -82,14 +82,19 @@ def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
         match kind:
             case ("object", Object() as value) if is_object(ctx, value):
                 record = ctx.deref(value)
-                if isinstance(record, Record) and record.kind not in ctx.pooled and value.token not in ctx.paths:
+                if (
+                    isinstance(record, Record) and record.kind not in ctx.learned.pooled
+                    and value.token not in ctx.inputs.paths
+                ):
                     wanted(ctx, value, problem)
             case ("fresh" | "or none", inner):
                 wanted_among(ctx, (inner,), problem)
             case ("items", shell, inner):
                 wanted_among(ctx, inner, problem)
-                if isinstance(shell, Record) and not shell.is_tuple and shell.kind not in ctx.pooled:
-                    error = NotKnown(refusals.OBJECT, problem, "keep its numbers in lists", ctx.span, ctx.lines)
+                if isinstance(shell, Record) and not shell.is_tuple and shell.kind not in ctx.learned.pooled:
+                    error = NotKnown(
+                        refusals.OBJECT, problem, "keep its numbers in lists", ctx.session.span, ctx.session.lines
+                    )
                     error.pooled = shell.kind, shell.names
                     raise error
             case _:
@@ -103,15 +108,15 @@ def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
     owner.row = "object"
     made = Pool(kind, names, owner)
     for name in names:
-        buffer = ctx.fresh(f"{name}_of_{owner.buffer}")
+        buffer = ctx.names.fresh(f"{name}_of_{owner.buffer}")
         column = GrowingList(buffer, owner.count, depth=owner.depth, known=owner.known)
         column.site = ("object", kind.__module__, kind.__qualname__, names, name)
-        if column.site in ctx.ragged:
+        if column.site in ctx.learned.ragged:
             column.rows = rows.made(ctx, buffer, column.site)
-        if column.site in ctx.optional:
+        if column.site in ctx.learned.optional:
             growing.make_optional(ctx, column)
         owner.columns.append(column)
-    ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
+    ctx.lists.columns[owner.buffer] = [c.buffer for c in owner.columns]
     return made
 
 
@@ -119,7 +124,7 @@ def placed(ctx: Context, made: Object) -> Value:
     """An object that has just been made, in the lists of its class where it has some."""
     record = ctx.deref(made)
     assert isinstance(record, Record)
-    held = ctx.pools.get(record.kind)
+    held = ctx.lists.pools.get(record.kind)
     if held is None:
         return made
     name = record.kind.__name__
@@ -127,18 +132,18 @@ def placed(ctx: Context, made: Object) -> Value:
         other = min(set(record.names) ^ set(held.names))
         problem = f"objects of `{name}` in a list, of which some have no `{other}`"
         ctx.fail(refusals.OBJECT, problem, "set it in `__init__`")
-    if any(_holds(v, made) for k, v in ctx.heap.items() if k != made.token) or any(
-        _holds(v, made) for frame in ctx.frames for v in frame.values()
+    if any(_holds(v, made) for k, v in ctx.heap.contents.items() if k != made.token) or any(
+        _holds(v, made) for frame in ctx.scopes.frames for v in frame.values()
     ):
         problem = f"a `{name}` that others know before its `__init__` has ended"
         ctx.fail(refusals.OBJECT, problem, "tell them after it has been made")
-    ctx.heap[made.token] = Unbound(f"a `{name}` in its `__init__`")
+    ctx.heap.contents[made.token] = Unbound(f"a `{name}` in its `__init__`")
     return _put(ctx, held, dict(zip(record.names, record.items, strict=True)))
 
 
 def placed_dict(ctx: Context, contents: Value) -> Value:
     """A dict that has just been made, in the lists of those with its keys where it has some."""
-    held = ctx.pools.get(key_of(contents) or ())
+    held = ctx.lists.pools.get(key_of(contents) or ())
     if held is None or not isinstance(contents, Dict):
         return contents
     return _put(ctx, held, dict(zip(contents.keys, contents.items, strict=True)))

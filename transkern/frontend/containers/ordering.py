@@ -16,6 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
 from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, scalar_expr
 from transkern.frontend.numpy.reductions import reduce
+from transkern.frontend.state import aliasing
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.indexing import array_item, constant_object, is_typed
 from transkern.frontend.values.values import (
@@ -48,7 +49,7 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
     if found and (key is not None or all(isinstance(i, GrowingList) or _is_sequence(i) for i in map(ctx.deref, found))):
-        at = ctx.span
+        at = ctx.session.span
         site = (at.file, at.line, at.column, at.end_line, at.end_column, "in order")
         made = growing.from_items(ctx, Seq(tuple(found), "list"), site)
         keys = made if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [made, key], {}))
@@ -109,9 +110,9 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
         rows = as_array(ctx, items)
         items = growing.list_of(ctx, rows, isinstance(items, Range))
         if rows.view and rows.ndim > 1:
-            ctx.note_append(rows.base)
-            ctx.note_held(items.buffer, rows.base)
-            items.shared = ctx.is_of_argument(rows.base)
+            aliasing.note_append(ctx, rows.base)
+            aliasing.note_held(ctx, items.buffer, rows.base)
+            items.shared = aliasing.is_of_argument(ctx, rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
         ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):

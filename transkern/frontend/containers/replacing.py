@@ -14,6 +14,7 @@ from transkern.frontend.containers import growing, list_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of
 from transkern.frontend.numpy.elementwise import as_array, describe, list_array
+from transkern.frontend.state import aliasing, handing
 from transkern.frontend.translate.indexing import Item, SliceValue, is_typed, list_position
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import python_types
@@ -106,15 +107,15 @@ def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     """A value in the place of the one at a position that a list has."""
     if not is_typed(ctx, owner):
         return  # it has none
-    outer, ctx.replacing = ctx.replacing, owner.count
+    outer, ctx.lists.replacing = ctx.lists.replacing, owner.count
     try:
         _replace(ctx, owner, at, value)
     finally:
-        ctx.replacing = outer
+        ctx.lists.replacing = outer
 
 
 def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    ctx.note_store(owner.buffer)
+    aliasing.note_store(ctx, owner.buffer)
     given = value
     if not isinstance(value, Instance) and not isinstance(ctx.deref(value), Record):
         value = ctx.deref(value)
@@ -128,7 +129,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         return
     if owner.row == OPTIONAL:
         for leaf in owner.leaves:
-            ctx.note_store(leaf.buffer)
+            aliasing.note_store(ctx, leaf.buffer)
         growing.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
         return
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
@@ -157,18 +158,18 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
     twins.check_views(ctx, owner, "an array in a list that is replaced by another")
     array = ctx.compact(array, "row") if array.mask is not None else array
     same = len(array.dims) == len(owner.dims) and all(
-        one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
+        one == two or ctx.facts.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
     )
     if not same or array.dtype != owner.dtype:
         ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "store arrays of one dtype and shape")
     if array.view:
-        ctx.note_append(array.base)
-        ctx.note_held(owner.buffer, array.base)
+        aliasing.note_append(ctx, array.base)
+        aliasing.note_held(ctx, owner.buffer, array.base)
         twins.note_array(ctx, owner, array)
-        owner.shared = owner.shared or ctx.is_of_argument(array.base)
+        owner.shared = owner.shared or aliasing.is_of_argument(ctx, array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
-    ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])
     ctx.emit(n.Write(owner.buffer, new.axes, index, new.body))
 
 
@@ -203,24 +204,26 @@ def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> 
 def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value, given: Value) -> None:
     """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
     if isinstance(given, Object):
-        ctx.note_handed(given)
+        handing.note_handed(ctx, given)
         twins.note_original(ctx, owner.buffer, given, owner.site)
     value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         problem = f"a store of {describe(value)} into a list of lists"
         ctx.fail(refusals.NESTED_LIST, problem, "use an array with two dimensions")
-    others = ctx.still_named(lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
+    others = ctx.scopes.still_named(
+        lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer
+    )
     if others or value.extent is None:
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
         rows.wanted(ctx, owner, problem)
     if (value.dtype, value.python) != (owner.dtype, owner.python):
         list_types.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
     if not value.prefix:
-        ctx.note_append(value.buffer)
+        aliasing.note_append(ctx, value.buffer)
     if twins.note_row(ctx, owner, value):
         rows.wanted(ctx, owner, "a list in a list that stands in several, and is changed in a loop")
     same = b.compare("equal", value.extent, owner.dims[0])
-    if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
+    if same == b.FALSE or (same != b.TRUE and not ctx.facts.assume_equal(value.extent, owner.dims[0])):
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     array = ctx.define(replace(list_array(ctx, value), view=False), "row")
     index = (*owner.prefix, at, *(a.var for a in array.axes))

@@ -14,6 +14,7 @@ from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import growing, list_types, twins
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import as_array, describe
+from transkern.frontend.state import aliasing, guards, handing
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,
@@ -39,7 +40,7 @@ def made(ctx: Context, name: str, site: tuple[object, ...], arrays: bool = False
     starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
     for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
         list_types.list_type(ctx, one, "index", (), True, b.ZERO)
-        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
+        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
     pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
     return Rows(starts, sizes, rooms, pool, arrays)
 
@@ -52,8 +53,10 @@ def stands_in(value: Row | GrowingList, owner: GrowingList) -> bool:
 
 def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     """The lists in a list have lengths of their own: the translation begins anew, with such ones."""
-    error = NotKnown(refusals.NESTED_LIST, problem, "use an array with two dimensions", ctx.span, ctx.lines)
-    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
+    error = NotKnown(
+        refusals.NESTED_LIST, problem, "use an array with two dimensions", ctx.session.span, ctx.session.lines
+    )
+    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.learned.ragged:
         error.ragged = owner.site
     raise error
 
@@ -97,13 +100,13 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
     if rows.arrays or not is_list:
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among lists", "append lists only: [x] for a number")
     if isinstance(value, Object):
-        ctx.note_handed(value)
+        handing.note_handed(ctx, value)
     twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents, rows.pool.site)
     if isinstance(contents, Seq) and contents.row_of is not None:
         twins.note_original(ctx, rows.pool.buffer, contents.row_of, rows.pool.site)
     assert isinstance(contents, (GrowingList, Seq))
-    if isinstance(contents, GrowingList) and (isinstance(value, Row) or not ctx.is_last_look(value)):
-        ctx.note_append(contents.buffer)
+    if isinstance(contents, GrowingList) and (isinstance(value, Row) or not handing.is_last_look(ctx, value)):
+        aliasing.note_append(ctx, contents.buffer)
     number = _new(ctx, rows)
     extend(ctx, Row(rows, number), contents, is_new=True)
     return number
@@ -116,10 +119,10 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
         ctx.fail(refusals.LIST_OF_TYPES, "an array among lists", "append arrays only")
     rows.arrays = True
     if array.view:
-        ctx.note_append(array.base)
-        ctx.note_held(rows.pool.buffer, array.base)
+        aliasing.note_append(ctx, array.base)
+        aliasing.note_held(ctx, rows.pool.buffer, array.base)
         twins.note_array(ctx, rows.pool, array)
-        rows.shared = rows.shared or ctx.is_of_argument(array.base)
+        rows.shared = rows.shared or aliasing.is_of_argument(ctx, array.base)
     number = _new(ctx, rows)
     extend(ctx, Row(rows, number), array, is_new=True)
     return number
@@ -128,9 +131,9 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
 def array_of(ctx: Context, rows: Rows, number: Expr) -> Array:
     """The array of a number."""
     size = ctx.extent(Load(rows.sizes.buffer, (number,), "index"))
-    axes = ctx.axes((size, *rows.pool.dims))
+    axes = ctx.names.axes((size, *rows.pool.dims))
     at = b.add(_start(ctx, Row(rows, number)), axes[0].var)
-    return Array(axes, ctx.load(rows.pool.buffer, (at, *(a.var for a in axes[1:]))), view=True)
+    return Array(axes, ctx.names.load(rows.pool.buffer, (at, *(a.var for a in axes[1:]))), view=True)
 
 
 def _new(ctx: Context, rows: Rows) -> Expr:
@@ -140,7 +143,7 @@ def _new(ctx: Context, rows: Rows) -> Expr:
     growing.append(ctx, rows.sizes, Static(0))
     growing.append(ctx, rows.rooms, Static(0))
     for one in (rows.starts, rows.sizes, rows.rooms):
-        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
+        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
     return number
 
 
@@ -159,35 +162,35 @@ def set_size(ctx: Context, row: Row, size: Expr) -> None:
 def append(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
     """One more element behind those of a row; of a new one, nobody has seen it without."""
     if not is_new:
-        ctx.note_store(row.rows.pool.buffer)
+        aliasing.note_store(ctx, row.rows.pool.buffer)
     size = _size(ctx, row)
-    with ctx.block(ctx.out) as put:  # it tells the elements' type
+    with ctx.emitter.block(ctx.emitter.out) as put:  # it tells the elements' type
         growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
     _make_room(ctx, row, size, b.ONE)
-    ctx.out.extend(put)
+    ctx.emitter.out.extend(put)
     set_size(ctx, row, b.add(size, b.ONE))
 
 
 def extend(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
     """The elements of a list or an array behind those of a row."""
     if not is_new:
-        ctx.note_store(row.rows.pool.buffer)
+        aliasing.note_store(ctx, row.rows.pool.buffer)
     contents = ctx.deref(value)
     if isinstance(contents, Seq):
         for item in contents.items:
             append(ctx, row, item, is_new)
         return
     if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
-        ctx.untyped.append(contents.original)
+        ctx.lists.untyped.append(contents.original)
         return
     if not isinstance(contents, GrowingList):
         contents = ctx.kept(growing.numbers(ctx, contents))
     size = _size(ctx, row)
     more = ctx.let(contents.length if isinstance(contents, GrowingList) else contents.dims[0], "more")
-    with ctx.block(ctx.out) as put:
+    with ctx.emitter.block(ctx.emitter.out) as put:
         growing.put_many(ctx, row.rows.pool, contents, b.add(_start(ctx, row), size))
     _make_room(ctx, row, size, more)
-    ctx.out.extend(put)
+    ctx.emitter.out.extend(put)
     set_size(ctx, row, b.add(size, more))
 
 
@@ -195,20 +198,20 @@ def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
     """Room for `more` elements behind the `size` that a row has."""
     rows, pool = row.rows, row.rows.pool
     needed = b.add(size, more)
-    with ctx.block() as out:
+    with ctx.emitter.block() as out:
         here, there = _start(ctx, row), ctx.let(b.size(pool.count), "moved")
         room = ctx.let(b.maximum(b.mul(b.index(2), needed), b.index(_LEAST)), "room")
         end = b.add(there, room)
-        ctx.must_have_room(b.compare("less", end, ctx.room(())))
+        guards.must_have_room(ctx, b.compare("less", end, guards.room(ctx, ())))
         for buffer, dims in _memories(pool):
-            axes = ctx.axes((size, *dims))
+            axes = ctx.names.axes((size, *dims))
             rest = tuple(a.var for a in axes[1:])
-            held = ctx.load(buffer, (b.add(here, axes[0].var), *rest))
+            held = ctx.names.load(buffer, (b.add(here, axes[0].var), *rest))
             # behind all that there is: the parts do not overlap, and a device need not keep one meanwhile
-            moved = n.Write if ctx.reserves else n.Scatter
+            moved = n.Write if ctx.session.reserves else n.Scatter
             ctx.emit(moved(buffer, axes, (b.add(there, axes[0].var), *rest), held))
         for buffer, code in _codes(pool):
-            (axis,) = ctx.axes((b.sub(room, size),))
+            (axis,) = ctx.names.axes((b.sub(room, size),))
             ctx.emit(n.Write(buffer, (axis,), (b.add(b.add(there, size), axis.var),), code))
         ctx.emit(n.Store(rows.starts.buffer, (row.number,), there))
         ctx.emit(n.Store(rows.rooms.buffer, (row.number,), room))
@@ -241,14 +244,14 @@ def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], 
     found = next((v for v in (one, two) if isinstance(v, Row)), None)
     if found is None:
         return None
-    number = ctx.variable(name, "index")
+    number = ctx.names.variable(name, "index")
     for value, out in ((one, out1), (two, out2)):
         contents = value if isinstance(value, Row) else ctx.deref(value)
         if isinstance(value, Row) and value.rows is not found.rows:
             return None
         if not isinstance(contents, (Row, Seq, GrowingList)):
             return None
-        with ctx.block(out) as more:
+        with ctx.emitter.block(out) as more:
             ctx.emit(n.Assign(number.name, number_of(ctx, found.rows, value)))
         out.extend(more)
     return Row(found.rows, number)

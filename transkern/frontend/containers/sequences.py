@@ -292,7 +292,7 @@ def joined(ctx: Context, left: Value, right: Value) -> Value:
     if _have_lists_of_their_own(ctx, left, ctx.deref(right)):
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
     if _differ([left, ctx.deref(right)]):
-        at = ctx.span
+        at = ctx.session.span
         made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
         growing.extend(ctx, made, left)
         made.extent = _fixed_length(left)
@@ -357,7 +357,7 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
         ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
     extent = ctx.extent(b.maximum(times.expr, b.ZERO))
     value = scalar_expr(ctx, seq.items[0])
-    axis: Axis = ctx.axis("i", extent)
+    axis: Axis = ctx.names.axis("i", extent)
     python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
     python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
     return growing.list_of(ctx, Array((axis,), value), python)
@@ -388,7 +388,7 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
     extent = ctx.extent(b.mul(number, count))
 
     def part(array: Array) -> Array:
-        axis: Axis = ctx.axis("i", extent)
+        axis: Axis = ctx.names.axis("i", extent)
         return Array((axis, *array.axes[1:]), array.at((b.mod(axis.var, count), *(a.var for a in array.axes[1:]))))
 
     made = growing.changed(ctx, owner, part)

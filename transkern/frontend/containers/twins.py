@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.state import aliasing
 from transkern.frontend.values.reach import reached
 from transkern.frontend.values.values import Array, GrowingList, Object, Value
 from transkern.ir.expr import Load
@@ -57,54 +58,57 @@ def note(ctx: Context, made: GrowingList, of: GrowingList, again: bool = False) 
         if not its.dims or not mine.buffer or mine.buffer == its.buffer:
             continue
         if again:
-            ctx.twins.doubled |= {mine.buffer}
+            ctx.lists.twins.doubled |= {mine.buffer}
         join(ctx, mine.buffer, its.buffer)
 
 
 def note_more(ctx: Context, owner: GrowingList, more: Value) -> None:
     """A list has got what stands in another one, perhaps not for the first time."""
     if isinstance(more, GrowingList):
-        note(ctx, owner, more, again=owner.buffer in ctx.twins.groups.get(more.buffer, set()))
+        note(ctx, owner, more, again=owner.buffer in ctx.lists.twins.groups.get(more.buffer, set()))
 
 
 def join(ctx: Context, one: str, other: str) -> None:
     """What stands in the memory of one list stands in that of another."""
-    groups = ctx.twins.groups
+    groups = ctx.lists.twins.groups
     both = groups.get(one, {one}) | groups.get(other, {other})
     groups.update(dict.fromkeys(both, both))
 
 
 def taken(ctx: Context, owner: GrowingList, value: Value) -> Value:
     """An array that has been taken out of a list, which others may have, too."""
-    if isinstance(value, Array) and value.view and owner.buffer in ctx.twins.groups:
+    if isinstance(value, Array) and value.view and owner.buffer in ctx.lists.twins.groups:
         join(ctx, value.base, owner.buffer)
     return value
 
 
 def check_twins(ctx: Context, buffer: str) -> None:
     """The user's code stores into an array that stands in a list: no other list that is still read may have it."""
-    others = ctx.twins.groups.get(buffer, set()) - {buffer}
+    others = ctx.lists.twins.groups.get(buffer, set()) - {buffer}
     note_changed(ctx, buffer)
-    if buffer in ctx.twins.rows.doubled:
+    if buffer in ctx.lists.twins.rows.doubled:
         _fail_doubled(ctx)
-    if buffer in ctx.twins.doubled or any(is_list_read(ctx, x) or _views(ctx, x) for x in sorted(others)):
+    if buffer in ctx.lists.twins.doubled or any(is_list_read(ctx, x) or _views(ctx, x) for x in sorted(others)):
         problem = "a store into an array that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "make copies: [a.copy() for a in arrays]")
 
 
 def are_rows_shared(ctx: Context, owner: GrowingList) -> bool:
     """Whether a list in a list, which is about to change, stands in another list, too, that may still be read."""
-    others = ctx.twins.groups.get(owner.buffer, set()) - {owner.buffer}
-    doubled = ctx.twins.doubled | ctx.twins.rows.doubled
+    others = ctx.lists.twins.groups.get(owner.buffer, set()) - {owner.buffer}
+    doubled = ctx.lists.twins.doubled | ctx.lists.twins.rows.doubled
     return owner.buffer in doubled or any(is_list_read(ctx, x) for x in sorted(others))
 
 
 def note_row(ctx: Context, owner: GrowingList, value: GrowingList) -> bool:
     """A list stands as a row in another one, as a copy, and perhaps as another row, too. Whether a row of it, which may
     be the same, has been changed in an earlier iteration of the loops around."""
-    known = ctx.twins.rows
+    known = ctx.lists.twins.rows
     of = known.copies.get(value.buffer, value.buffer)
-    if of == owner.buffer or (owner.buffer, of) in known.standing or _is_from_before(ctx, ctx.made_in.get(of, ())):
+    if (
+        of == owner.buffer or (owner.buffer, of) in known.standing
+        or _is_from_before(ctx, ctx.aliasing.made_in.get(of, ()))
+    ):
         known.doubled.add(owner.buffer)
     known.standing.add((owner.buffer, of))
     join(ctx, owner.buffer, of)
@@ -113,13 +117,13 @@ def note_row(ctx: Context, owner: GrowingList, value: GrowingList) -> bool:
 
 def _is_changed(ctx: Context, buffer: str) -> bool:
     """Whether something in a list has been changed in a loop around this, of which there may be another iteration."""
-    made = set(ctx.made_in.get(buffer, ()))
-    return any(set(ctx.loop_path) & set(path) - made for path in ctx.twins.rows.changed.get(buffer, ()))
+    made = set(ctx.aliasing.made_in.get(buffer, ()))
+    return any(set(ctx.control.loop_path) & set(path) - made for path in ctx.lists.twins.rows.changed.get(buffer, ()))
 
 
 def note_array(ctx: Context, owner: GrowingList, array: Array) -> None:
     """An array that has a name is put into a list, as a copy, and perhaps not for the first time."""
-    known, own = ctx.twins.rows, {a.name for a in array.axes}
+    known, own = ctx.lists.twins.rows, {a.name for a in array.axes}
     if not isinstance(array.body, Load):
         return
     at = [x for x in array.body.index if not variables_read(x) & own]  # which part of a larger one it is
@@ -129,7 +133,7 @@ def note_array(ctx: Context, owner: GrowingList, array: Array) -> None:
     known.standing.add((owner.buffer, one))
     for other in sorted(buffer for buffer, what in known.standing if what == one and buffer != owner.buffer):
         join(ctx, owner.buffer, other)
-    if again or (is_one and _is_from_before(ctx, ctx.made_in.get(array.base, ()))):
+    if again or (is_one and _is_from_before(ctx, ctx.aliasing.made_in.get(array.base, ()))):
         known.doubled.add(owner.buffer)
         if _is_changed(ctx, owner.buffer):
             _fail_doubled(ctx)
@@ -137,47 +141,47 @@ def note_array(ctx: Context, owner: GrowingList, array: Array) -> None:
 
 def note_changed(ctx: Context, buffer: str) -> None:
     """A list or an array in a list is about to change."""
-    ctx.twins.rows.changed.setdefault(buffer, []).append(ctx.loop_path)
+    ctx.lists.twins.rows.changed.setdefault(buffer, []).append(ctx.control.loop_path)
 
 
 def _fail_doubled(ctx: Context) -> NoReturn:
     problem = "a change of a list (an array) in a list, which may stand there twice"
     help = "put a copy there each time: row[:], a.copy()"
-    raise NotKnown(refusals.TWO_NAMES, problem, help, ctx.span, ctx.lines)
+    raise NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)
 
 
 def _is_from_before(ctx: Context, made: tuple[int, ...]) -> bool:
     """Whether what has been made in these loops is the same in several iterations of those around."""
-    return bool(set(ctx.loop_path) - set(made))
+    return bool(set(ctx.control.loop_path) - set(made))
 
 
 def note_original(ctx: Context, pool: str, value: Value, site: Site | None) -> None:
     """A list stands among rows as a copy, in a list that is made at `site`; what an argument holds is put back."""
-    known = ctx.twins.originals.setdefault(pool, [])
+    known = ctx.lists.twins.originals.setdefault(pool, [])
     if _is_callers(ctx, value) and not _is_part(ctx, value, site):
-        ctx.twins.lent.add(pool)
-    made = ctx.made_in.get(value.buffer) if isinstance(value, GrowingList) else None
+        ctx.lists.twins.lent.add(pool)
+    made = ctx.aliasing.made_in.get(value.buffer) if isinstance(value, GrowingList) else None
     if isinstance(value, Object):
-        made = ctx.made_at.get(value.token)
+        made = ctx.heap.made_at.get(value.token)
     one = pool, value.buffer if isinstance(value, GrowingList) else str(value)
-    again = one in ctx.twins.rows.standing
-    for other in sorted(buffer for buffer, what in ctx.twins.rows.standing if what == one[1] and buffer != pool):
-        ctx.twins.siblings.setdefault(pool, set()).add(other)
-        ctx.twins.siblings.setdefault(other, set()).add(pool)
-    ctx.twins.rows.standing.add(one)
+    again = one in ctx.lists.twins.rows.standing
+    for other in sorted(buffer for buffer, what in ctx.lists.twins.rows.standing if what == one[1] and buffer != pool):
+        ctx.lists.twins.siblings.setdefault(pool, set()).add(other)
+        ctx.lists.twins.siblings.setdefault(other, set()).add(pool)
+    ctx.lists.twins.rows.standing.add(one)
     known.append(value)
     if made is not None and (again or _is_from_before(ctx, made)):
-        ctx.twins.rows.doubled.add(pool)
+        ctx.lists.twins.rows.doubled.add(pool)
         if _is_changed(ctx, pool):
             _fail_doubled(ctx)
 
 
 def check_originals(ctx: Context, pool: str) -> None:
     """A row changes: no list may still be read that stands there as a copy."""
-    originals = ctx.twins.originals.get(pool, ())
+    originals = ctx.lists.twins.originals.get(pool, ())
     note_changed(ctx, pool)
     lists = [one.buffer for one in originals if isinstance(one, GrowingList)]
-    buffers = set().union(*(ctx.twins.groups.get(x, {x}) for x in lists))
+    buffers = set().union(*(ctx.lists.twins.groups.get(x, {x}) for x in lists))
 
     def is_one(v: Value) -> bool:
         return v.buffer in buffers if isinstance(v, GrowingList) else isinstance(v, Object) and v in originals
@@ -185,30 +189,30 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
-    lent = any(isinstance(one, Object) and one.token in ctx.paths for one in originals)
-    if lent or pool in ctx.twins.lent:
+    lent = any(isinstance(one, Object) and one.token in ctx.inputs.paths for one in originals)
+    if lent or pool in ctx.lists.twins.lent:
         problem = "a change of a list in a list, which is an argument's, too"
-        raise NotKnown(refusals.TWO_NAMES, problem, "put a copy there: row[:]", ctx.span, ctx.lines)
-    if any(is_list_read(ctx, other) for other in sorted(ctx.twins.siblings.get(pool, ()))):
+        raise NotKnown(refusals.TWO_NAMES, problem, "put a copy there: row[:]", ctx.session.span, ctx.session.lines)
+    if any(is_list_read(ctx, other) for other in sorted(ctx.lists.twins.siblings.get(pool, ()))):
         problem = "a change of a list that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "put copies there: row[:]")
-    if pool in ctx.twins.rows.doubled:
+    if pool in ctx.lists.twins.rows.doubled:
         _fail_doubled(ctx)
 
 
 def _is_callers(ctx: Context, value: Value) -> bool:
     """Whether a list is one of the caller's, who sees what becomes of it."""
     if isinstance(value, GrowingList):
-        return value.buffer in ctx.buffers and ctx.is_of_argument(value.buffer)
-    return isinstance(value, Object) and ctx.sites[value.token][0] == "argument"
+        return value.buffer in ctx.names.buffers and aliasing.is_of_argument(ctx, value.buffer)
+    return isinstance(value, Object) and ctx.heap.sites[value.token][0] == "argument"
 
 
 def _is_part(ctx: Context, value: Value, site: Site | None) -> bool:
     """Whether a list is what the argument that is made at `site` has held from the beginning."""
     if site is None or site[0] != "argument" or not isinstance(value, Object):
         return site is not None and site[0] == "argument"
-    name = str(ctx.sites[value.token][1])
-    return name.startswith(f"{site[1]}_") and name not in ctx.parameters
+    name = str(ctx.heap.sites[value.token][1])
+    return name.startswith(f"{site[1]}_") and name not in ctx.inputs.parameters
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:
@@ -240,12 +244,12 @@ def note_shorter(ctx: Context, owner: GrowingList) -> None:
     """A list gets shorter: what is appended then takes the places of what it lets go."""
     for leaf in owner.leaves:
         if leaf.dims and (_views(ctx, leaf.buffer) or rows_named(ctx, leaf)):
-            ctx.twins.shorter.add(leaf.buffer)
+            ctx.lists.twins.shorter.add(leaf.buffer)
 
 
 def check_left(ctx: Context, owner: GrowingList) -> None:
     """An array is put into a list: nobody may still look at one that it has let go."""
-    if owner.buffer in ctx.twins.shorter and (names := _views(ctx, owner.buffer)):
+    if owner.buffer in ctx.lists.twins.shorter and (names := _views(ctx, owner.buffer)):
         problem = f"an array in place of one that is `{names[0]}`"
         ctx.fail(refusals.TWO_NAMES, problem, f"copy it before: {names[0]}.copy()")
 
@@ -256,4 +260,4 @@ def _views(ctx: Context, buffer: str) -> list[str]:
 
 def _live(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
     """The names that may still be read of values of some kind, or of what they are in."""
-    return ctx.still_named(lambda v: any(map(shows, reached(ctx.heap, v))))
+    return ctx.scopes.still_named(lambda v: any(map(shows, reached(ctx.heap.contents, v))))

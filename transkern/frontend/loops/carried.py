@@ -15,6 +15,7 @@ from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.loops.turns import OtherTurns, Turns
 from transkern.frontend.numpy.elementwise import describe, is_number, scalar_expr, select, static_expr
 from transkern.frontend.python.characters import code_of
+from transkern.frontend.state import aliasing, handing
 from transkern.frontend.syntax.desugar import RETURNED
 from transkern.frontend.values import doubts, shaped
 from transkern.frontend.values.reach import reached, shows, stands_in_list
@@ -78,9 +79,9 @@ class LoopState:
         self.slots: dict[str, Value] = {}
         self.kinds: dict[str, Any] = {}
         self.widened = False
-        self.lengths = set(owner.ctx.list_counts)  # of lists from before the loop
-        self.known = owner.ctx.taken - self.lengths  # the names from before the loop that stay what they are
-        self.heap = dict(owner.ctx.heap)
+        self.lengths = set(owner.ctx.lists.counts)  # of lists from before the loop
+        self.known = owner.ctx.names.taken - self.lengths  # the names from before the loop that stay what they are
+        self.heap = dict(owner.ctx.heap.contents)
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
         self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
@@ -121,7 +122,7 @@ class LoopState:
         for name in sorted(self.all_assigned):
             if (name not in self.first and name in self.before) or not self._is_number_at_first(name):
                 continue
-            known = ctx.budget.settled.get((self.place, name, self.first.get(name)))
+            known = ctx.session.budget.settled.get((self.place, name, self.first.get(name)))
             if known is not None:
                 self.kinds[name], *sets = known
                 for names, is_in in zip(self._names_by_type(), sets, strict=True):
@@ -143,7 +144,7 @@ class LoopState:
             lasts = kind[3] in (None, first and first[3]) or all(_is_of_arguments(ctx, e) for e in kind[3])
             if lasts:  # another range may speak of names that go when a loop around begins anew
                 sets = (name in names for names in self._names_by_type())
-                ctx.budget.settled[self.place, name, first] = kind, *sets
+                ctx.session.budget.settled[self.place, name, first] = kind, *sets
 
     def only_none(self) -> set[str]:
         """The names that are None in all that is known of the iterations so far."""
@@ -169,7 +170,7 @@ class LoopState:
         self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
         for token, kind in self.touched.items():
             contents = self._contents(owner, token, kind)
-            owner.ctx.heap[token] = self.objects[token] = contents
+            owner.ctx.heap.contents[token] = self.objects[token] = contents
         self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
             if name in self.never:
@@ -184,14 +185,14 @@ class LoopState:
                 value = initial.value
             slot = self.slots[name] = self._slot(owner, name, kind, value)
             owner.env[name] = slot
-            if value is not None and stands_in_list(value, owner.ctx.handed, owner.ctx.appended):
-                owner.ctx.must_keep(slot)
+            if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
+                handing.must_keep(owner.ctx, slot)
             if name in self.shown:
                 self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
-                flag = self.flags[name] = owner.ctx.variable(f"{name} is set", "bool")
+                flag = self.flags[name] = owner.ctx.names.variable(f"{name} is set", "bool")
                 owner.ctx.emit(n.Assign(flag.name, bound or b.FALSE))
                 owner.env[name] = Maybe(slot, flag)
             elif initial is None and " " not in name:
@@ -207,9 +208,9 @@ class LoopState:
         """Nobody may store into what a slot is a copy of."""
         where = "in a list, a dict or an object" if name is ITEM else f"under `{name}`"
         problem = f"a loop leaves a view of an array {where}, and this stores into the array"
-        for copy in reached(ctx.heap, slot) if shown else ():
+        for copy in reached(ctx.heap.contents, slot) if shown else ():
             if isinstance(copy, Array) and copy.view and copy.base not in self.known:
-                ctx.note_copy(name, copy.base, frozenset(shown), None, problem=problem)
+                ctx.aliasing.note_copy(name, copy.base, frozenset(shown), None, problem=problem)
 
     def _note_copied_items(self, ctx: Context) -> None:
         """The same for what lists, dicts and objects from before the loop hold."""
@@ -250,14 +251,14 @@ class LoopState:
             initial = _of_elements(ctx, initial)
         match kind:
             case ("scalar", dtype, python, low_high, types):
-                variable = ctx.variable(name, dtype)
+                variable = ctx.names.variable(name, dtype)
                 if low_high is not None:
-                    ctx.ranges[variable.name] = low_high
+                    ctx.facts.ranges[variable.name] = low_high
                 value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
                 ctx.emit(n.Assign(variable.name, value))
                 tag = None
                 if name in self.tagged:
-                    tag = ctx.variable(f"{name} type", "uint8")
+                    tag = ctx.names.variable(f"{name} type", "uint8")
                     ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
                 doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
                 return doubts.shown(Scalar(variable, python, tag, doubt))
@@ -269,12 +270,12 @@ class LoopState:
                     ctx.emit(n.Define(buffer.name, initial.axes, b.cast(initial.body, dtype)))
                 else:
                     ctx.emit(n.Alloc(buffer.name))
-                return ctx.whole(buffer)
+                return ctx.names.whole(buffer)
             case ("dynamic", dtype, bound, rest, facts):
                 buffer = ctx.buffer(name, dtype, (bound, *rest), **facts)
-                count = ctx.count(buffer.name, bound)
-                if name in ctx.lengthened:
-                    ctx.rooms.add(buffer.name)
+                count = ctx.names.count(buffer.name, bound)
+                if name in ctx.learned.lengthened:
+                    ctx.lists.rooms.add(buffer.name)
                 ctx.emit(n.Alloc(buffer.name))
                 if initial is not None:
                     assert isinstance(initial, Array)
@@ -282,7 +283,7 @@ class LoopState:
                     owner.fill(buffer, count, initial)
                 else:
                     ctx.emit(n.Assign(count.name, b.ZERO))
-                return ctx.whole(buffer, (count, *rest))
+                return ctx.names.whole(buffer, (count, *rest))
             case ("shaped", dtype, ndim):
                 slot = shaped.made(ctx, name, dtype, ndim)
                 if isinstance(initial, Array):
@@ -296,7 +297,7 @@ class LoopState:
             case ("choice", (None,)):
                 return Static(None)  # no iteration that is known yet makes something else of it
             case ("choice", options):
-                variable = ctx.variable(name, "index")
+                variable = ctx.names.variable(name, "index")
                 start: Expr = b.ZERO
                 if isinstance(initial, Static):
                     start = b.index(options.index(initial.value))
@@ -305,12 +306,12 @@ class LoopState:
                 ctx.emit(n.Assign(variable.name, start))
                 return OneOf(variable, options)
             case ("character",):
-                variable = ctx.variable(name, "index")
+                variable = ctx.names.variable(name, "index")
                 code = None if initial is None else code_of(initial)
                 ctx.emit(n.Assign(variable.name, b.ZERO if code is None else code))
                 return Char(variable)
             case ("or none", inner):
-                none = ctx.variable(f"{name} is None", "bool")
+                none = ctx.names.variable(f"{name} is None", "bool")
                 absent = isinstance(initial, Static) and initial.value is None
                 holds = initial.none if isinstance(initial, OrNone) else b.TRUE if absent else b.FALSE
                 ctx.emit(n.Assign(none.name, holds))
@@ -322,17 +323,17 @@ class LoopState:
                 return self._slot(owner, name, ("fresh", kind_of(ctx, ctx.deref(value))), None)
             case ("fresh", inner):
                 contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
-                made_object = ctx.allocate(contents, ("fixed",))
+                made_object = ctx.heap.allocate(contents, ("fixed",))
                 self.fresh[made_object.token] = contents
                 if isinstance(initial, Object):
                     self.begun_as[made_object.token] = name, initial
                 return made_object
             case ("row", rows):
-                number = ctx.variable(name, "index")
+                number = ctx.names.variable(name, "index")
                 ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
                 return Row(rows, number)
             case ("instance", pool):
-                number = ctx.variable(name, "index")
+                number = ctx.names.variable(name, "index")
                 ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Instance) else b.ZERO))
                 return Instance(pool, number)
             case ("list", dtype, python, pool, site):
@@ -356,17 +357,17 @@ class LoopState:
             initial = Scalar(Const(0, types[0][0]), types[0][1])
         if self.runs is not None and name not in self.mixed:
             return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
-        with owner.ctx.block(owner.ctx.out) as out:
+        with owner.ctx.emitter.block(owner.ctx.emitter.out) as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
-        owner.ctx.out.extend(out)
+        owner.ctx.emitter.out.extend(out)
         return replace(doubted, split=split and replace(split, handed_on=not self.tells))
 
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
-        if ctx.is_seen(name, initial):
+        if aliasing.is_seen(ctx, name, initial):
             assert isinstance(initial, Array)
             self.from_outside[slot] = name
-            ctx.begun.add(slot)
-            ctx.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
+            ctx.aliasing.begun.add(slot)
+            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
 
     def settle(self, owner: Loops) -> None:
         """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
@@ -389,12 +390,14 @@ class LoopState:
         ctx = owner.ctx
         for token, (name, initial) in self.begun_as.items():
             contents = self.fresh[token]
-            grown = isinstance(contents, GrowingList) and any(part.buffer in ctx.stored_in for part in contents.parts)
-            if token not in ctx.changed_at and not grown:
+            grown = isinstance(contents, GrowingList) and any(
+                part.buffer in ctx.aliasing.stored_in for part in contents.parts
+            )
+            if token not in ctx.heap.changed_at and not grown:
                 continue
             others = [v for k, v in self.before.items() if k != name]
-            others += [v for frame in ctx.frames if frame is not owner.env for v in frame.values()]
-            if initial.token in ctx.paths or any(_among(initial, reached(self.heap, v)) for v in others):
+            others += [v for frame in ctx.scopes.frames if frame is not owner.env for v in frame.values()]
+            if initial.token in ctx.inputs.paths or any(_among(initial, reached(self.heap, v)) for v in others):
                 return name
         return ""
 
@@ -407,7 +410,7 @@ class LoopState:
         """The end of one of these iterations."""
         if self.turns is None:
             return
-        self.turns.check(count, owner.env, owner.ctx.heap)
+        self.turns.check(count, owner.env, owner.ctx.heap.contents)
         whole = [name for name, slot in self.slots.items() if isinstance(slot, Array) and not self.turns.names]
         if any(owner.env.get(one) == self.slots[other] for one in whole for other in whole if one != other):
             raise OtherTurns(None)
@@ -418,7 +421,7 @@ class LoopState:
 
     def leave(self, owner: Loops, is_break: bool) -> None:
         if self.turns is not None:
-            now = self.turns.where_left(owner.env, owner.ctx.heap)
+            now = self.turns.where_left(owner.env, owner.ctx.heap.contents)
             if now and self.turns.items:
                 raise OtherTurns(None)
             if now and self.turns.turn is not None:
@@ -500,8 +503,8 @@ class LoopState:
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
                 self._note_lists(owner, name, slot, value, leaving)
-                if stands_in_list(value, ctx.handed, ctx.appended):
-                    ctx.must_keep(slot)
+                if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):
+                    handing.must_keep(ctx, slot)
             if isinstance(slot, Object) and slot.token in self.fresh:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             self._note_left(name, slot, value)
@@ -529,7 +532,7 @@ class LoopState:
         for slot, value in pending:
             if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
                 now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
-                gap = b.difference(owner.ctx.unnamed(now), slot.expr) if now.dtype == "index" else None
+                gap = b.difference(owner.ctx.facts.unnamed(now), slot.expr) if now.dtype == "index" else None
                 if gap is not None and gap >= 1:
                     return
         self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
@@ -541,7 +544,7 @@ class LoopState:
             return kind
         dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
         if any(self._is_inner(ctx, d) for d in rest):
-            if ctx.reserves:
+            if ctx.session.reserves:
                 return of_any_shape(ctx, name, dtype, 1 + len(rest))
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
@@ -556,9 +559,9 @@ class LoopState:
 
     def _is_inner(self, ctx: Context, size: Expr) -> bool:
         """Whether a size has to do with what the loop makes."""
-        names = variables_read(size) - self.known - ctx.entry
+        names = variables_read(size) - self.known - ctx.facts.entry
         if names <= self.lengths:
-            return any(names & scalars_set(s) for s in ctx.out)
+            return any(names & scalars_set(s) for s in ctx.emitter.out)
         return bool(names)
 
     def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
@@ -594,7 +597,7 @@ class LoopState:
         """What the iteration has put into lists, dicts and objects from before the loop."""
         ctx = owner.ctx
         for token, before in self.heap.items():
-            start, now = self.objects.get(token, before), ctx.heap[token]
+            start, now = self.objects.get(token, before), ctx.heap.contents[token]
             if token in self.objects and same_structure(start, now):
                 self._note_left(ITEM, start, now)
             if now is start or now == start:
@@ -685,15 +688,15 @@ class LoopState:
         """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
         still read."""
         ctx = owner.ctx
-        own = {v.base for v in reached(ctx.heap, slot) if isinstance(v, Array) and v.view}
+        own = {v.base for v in reached(ctx.heap.contents, slot) if isinstance(v, Array) and v.view}
         found = {
-            base for v in reached(ctx.heap, value) if isinstance(v, Array) and v.view and v.base not in own
-            for base in ctx.shown_by(v.base)
+            base for v in reached(ctx.heap.contents, value) if isinstance(v, Array) and v.view and v.base not in own
+            for base in ctx.aliasing.shown_by(v.base)
         }  # fmt: skip
         for copy, one in self._pairs(ctx, slot, value):
-            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.chosen:
+            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
                 if self._is_seen_behind(owner, name, one):
-                    ctx.chosen[copy.base] = name, None
+                    ctx.aliasing.chosen[copy.base] = name, None
         if not found <= self.shown.get(name, set()):
             self.shown.setdefault(name, set()).update(found)
             self.widened = True
@@ -701,27 +704,31 @@ class LoopState:
     def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
         """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
         ctx = owner.ctx
-        if ctx.is_of_argument(value.base) or value.base in (*ctx.doubtful, *ctx.chosen, *ctx.begun):
+        if (
+            aliasing.is_of_argument(ctx, value.base)
+            or value.base in (*ctx.aliasing.doubtful, *ctx.aliasing.chosen, *ctx.aliasing.begun)
+        ):
             return True
         others = [
-            v for frame in ctx.frames for k, v in frame.items()
+            v for frame in ctx.scopes.frames for k, v in frame.items()
             if frame is not owner.env or (k != name and self.is_live(k))
         ]  # fmt: skip
-        heap = {} if name is ITEM else ctx.heap  # what stands in a container is seen through that
-        held = [v for contents in ctx.heap.values() for v in children(contents) or ()] if name is ITEM else []
+        heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
+        held = [v for contents in ctx.heap.contents.values() for v in children(contents) or ()] if name is ITEM else []
         shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
         return len(shown) > (1 if name is ITEM else 0)
 
     def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
         """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
         ctx = owner.ctx
-        kept = [v for v in reached(ctx.heap, slot) if isinstance(v, (Object, GrowingList))]
-        lists = [v for v in reached(ctx.heap, value) if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
+        kept = [v for v in reached(ctx.heap.contents, slot) if isinstance(v, (Object, GrowingList))]
+        found = reached(ctx.heap.contents, value)
+        lists = [v for v in found if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
         read = self._read_at_the_end(owner, name, leaving)
-        others = [v for frame in ctx.frames for k, v in frame.items() if frame is not owner.env or k in read]
+        others = [v for frame in ctx.scopes.frames for k, v in frame.items() if frame is not owner.env or k in read]
         for made in lists:
-            if any(_among(made, reached(ctx.heap, v)) for v in others):
-                ctx.only_read(made)
+            if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
+                handing.only_read(ctx, made)
                 self.aliased.add(name)
 
     def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
@@ -786,7 +793,7 @@ class LoopState:
                 if len(pending) > 1 and (variables_read(expr) & others or buffers_read(expr) & moving):
                     expr = ctx.let(expr, "next")
                     if isinstance(expr, Var) and expr.name in changing:
-                        held = ctx.fresh("next")
+                        held = ctx.names.fresh("next")
                         ctx.emit(n.Let(held, expr))
                         expr = Var(held, slot.dtype)
                 tag = None if slot.tag is None else list_types.tag_of(value)
@@ -809,10 +816,10 @@ class LoopState:
                 ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
             elif isinstance(slot, Scalar):
                 assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
-                place = ctx.places.get(names.get(slot.expr.name, ""), ctx.span)
-                ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
+                place = ctx.scopes.places.get(names.get(slot.expr.name, ""), ctx.session.span)
+                ctx.emitter.out.append(n.Assign(slot.expr.name, value.expr, span=place))
                 if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
-                    ctx.out.append(n.Assign(slot.tag.name, value.tag, span=place))
+                    ctx.emitter.out.append(n.Assign(slot.tag.name, value.tag, span=place))
             elif isinstance(slot, Array) and shaped.is_shaped(ctx, slot):
                 assert isinstance(value, Array)
                 shaped.fill(ctx, slot, value)
@@ -820,7 +827,7 @@ class LoopState:
                 assert isinstance(value, Array)
                 size = slot.dims[0] if slot.dims else None
                 if isinstance(size, Var) and size.name == f"{slot.base}.size":
-                    owner.fill(ctx.buffers[slot.base], size, value)
+                    owner.fill(ctx.names.buffers[slot.base], size, value)
                 else:
                     ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
 
@@ -830,7 +837,7 @@ class LoopState:
         names: dict[str, Expr] = {}
         for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
             if var.name in changing and var.name not in names:
-                held = ctx.fresh("next") + (".size" if b.is_size_name(var.name) else "")
+                held = ctx.names.fresh("next") + (".size" if b.is_size_name(var.name) else "")
                 ctx.emit(n.Let(held, var))
                 names[var.name] = Var(held, var.dtype)
         if not names:
@@ -845,14 +852,14 @@ class LoopState:
             return env
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
             for slot, name in self.from_outside.items():
-                owner.ctx.chosen.setdefault(slot, (name, self.runs))
+                owner.ctx.aliasing.chosen.setdefault(slot, (name, self.runs))
         for slot, name in self.from_outside.items():
             may_be = name in self.kept | self.views
             if name in self.kept:
-                owner.ctx.chosen.setdefault(slot, (name, None))
+                owner.ctx.aliasing.chosen.setdefault(slot, (name, None))
             before = self.before.get(name)
             if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
-                owner.ctx.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
+                owner.ctx.aliasing.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
         self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
             if name in self.never:
@@ -870,9 +877,9 @@ class LoopState:
                 if " " not in name:
                     env[name] = Maybe(env[name], self.runs)
         for name in sorted(self.aliased):
-            for copy in list(reached(owner.ctx.heap, self.slots[name])):
+            for copy in list(reached(owner.ctx.heap.contents, self.slots[name])):
                 if isinstance(copy, (Object, GrowingList)):
-                    owner.ctx.only_read(copy)
+                    handing.only_read(owner.ctx, copy)
         # what the body did to lists and in place is in their own memory
         return env
 
@@ -920,4 +927,4 @@ def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
 
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:
     """Whether an expression reads nothing but numbers that the function is called with."""
-    return variables_read(e) <= ctx.entry and not buffers_read(e)
+    return variables_read(e) <= ctx.facts.entry and not buffers_read(e)

@@ -15,6 +15,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
+from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
 from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes
 from transkern.frontend.values.values import (
@@ -57,11 +58,11 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("or none", kind_of(ctx, inner))
         case Static() if is_number(value):
             expr = static_expr(ctx, value.value)
-            return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
+            return ("scalar", expr.dtype, is_python_number(value), ctx.facts.range_of(expr), doubts.kinds_of(value))
         case Scalar(expr, python):
-            return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(doubts.carried(value)))
+            return ("scalar", expr.dtype, python, ctx.facts.range_of(expr), doubts.kinds_of(doubts.carried(value)))
         case Array():
-            low_high = ctx.range_of(value.body)
+            low_high = ctx.facts.range_of(value.body)
             facts = {} if low_high is None else {"low": low_high[0], "high": low_high[1]}
             if value.mask is None:
                 return ("array", value.dtype, value.dims, facts)
@@ -216,9 +217,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 return ("array", d1, s1, facts)
             if s1[1:] == s2[1:]:
                 return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
-            if all(map(functools.partial(_may_be_equal, ctx), s1, s2)) and all(map(ctx.assume_equal, s1, s2)):
+            if all(map(functools.partial(_may_be_equal, ctx), s1, s2)) and all(map(ctx.facts.assume_equal, s1, s2)):
                 return ("array", d1, s1, facts)
-            if ctx.reserves:
+            if ctx.session.reserves:
                 return of_any_shape(ctx, name, d1, len(s1))
         case ("shaped", d1, ndim), ("array", d2, s2, _) if d1 == d2 and ndim == len(s2):
             return old
@@ -238,7 +239,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case (
             ("array", d1, (_, *rest1), _) | ("dynamic", d1, _, rest1, _),
             ("array", d2, (_, *rest2), _) | ("dynamic", d2, _, rest2, _),
-        ) if ctx.reserves and d1 == d2 and len(rest1) == len(rest2):  # fmt: skip
+        ) if ctx.session.reserves and d1 == d2 and len(rest1) == len(rest2):  # fmt: skip
             return of_any_shape(ctx, name, d1, 1 + len(rest1))
         case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
             slots = children(ctx.deref(slot)) or (slot,) * len(k1)
@@ -309,7 +310,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         help = "give it one type before the loop and in it, or use another name"
     problem = f"`{name}` changes its type or shape in the loop: {before} before, {after} after"
     kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
-    error = kind(refusals.TYPE_DIFFERS, problem, help, ctx.span, ctx.lines)
+    error = kind(refusals.TYPE_DIFFERS, problem, help, ctx.session.span, ctx.session.lines)
     error.settles = True
     raise error
 
@@ -317,9 +318,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
 def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
     """The kind of an array of any length when it has at most `inner` elements in the next iteration."""
     _, dtype, bound, rest, _ = kind
-    if bound == ctx.room(rest):
+    if bound == guards.room(ctx, rest):
         return kind  # which is checked when it is put there
-    if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
+    if inner is not None and (b.at_least(bound, inner) or ctx.facts.assume_equal(bound, inner)):
         return kind
     return of_any_length(ctx, name, dtype, rest)
 
@@ -327,15 +328,15 @@ def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
 def of_any_length(ctx: Context, name: str, dtype: str, rest: Sequence[Expr]) -> Any:
     """The kind of an array that a loop makes longer than anybody knows: the translation begins anew, with room for it.
     """
-    if name not in ctx.lengthened:
+    if name not in ctx.learned.lengthened:
         error = NotKnown(
             refusals.RUN_TIME_LENGTH, f"`{name}` may grow in the loop",
             "allocate it at its final size before the loop, or append to a list",
-            ctx.span, ctx.lines,
+            ctx.session.span, ctx.session.lines,
         )  # fmt: skip
         error.grows = name
         raise error
-    return ("dynamic", dtype, ctx.room(rest), tuple(rest), {})
+    return ("dynamic", dtype, guards.room(ctx, rest), tuple(rest), {})
 
 
 def of_any_shape(ctx: Context, name: str, dtype: str, ndim: int) -> Any:
@@ -347,7 +348,7 @@ def of_any_shape(ctx: Context, name: str, dtype: str, ndim: int) -> Any:
 
 def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
     """Whether a call can tell whether two sizes are equal."""
-    return b.difference(one, two) in (0, None) and variables_read(one) | variables_read(two) <= ctx.entry
+    return b.difference(one, two) in (0, None) and variables_read(one) | variables_read(two) <= ctx.facts.entry
 
 
 def _dynamic(
@@ -366,7 +367,7 @@ def _dynamic(
     bound = bound_of(ctx, before)
     inner = bound_of(ctx, after)
     if bound is None or inner is None or not b.at_least(bound, inner):
-        if ctx.assume_equal(before, after):
+        if ctx.facts.assume_equal(before, after):
             return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
         return of_any_length(ctx, name, dtype, rest)
     return ("dynamic", dtype, bound, rest, facts)

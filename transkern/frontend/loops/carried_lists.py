@@ -9,6 +9,7 @@ from transkern.frontend.anew import Site
 from transkern.frontend.containers import growing, list_types, rows
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import list_array
+from transkern.frontend.state import handing
 from transkern.frontend.values.values import Array, GrowingList, Pool, Row, Scalar, Value, children
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -24,7 +25,7 @@ def carried(
     owner = growing.new(ctx, name)
     owner.objects, owner.site = pool, site
     list_types.list_type(ctx, owner, dtype, (), python, None)
-    ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
+    ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])
     if isinstance(initial, GrowingList):
         assign_all(ctx, [(owner, initial)])
     return owner
@@ -110,12 +111,12 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
         shape.row, shape.of, shape.objects, shape.options, shape.site,
     )  # fmt: skip
     for part in shape.columns:
-        column = GrowingList(ctx.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, depth=made.depth)
+        column = GrowingList(ctx.names.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, depth=made.depth)
         column.known, column.blocks = made.known, made.blocks
         _become_like(ctx, column, part)
         made.columns.append(column)
     if made.columns:
-        ctx.columns[made.buffer] = [c.buffer for c in made.columns]
+        ctx.lists.columns[made.buffer] = [c.buffer for c in made.columns]
         return
     _hold(ctx, made, shape.dtype, shape.python)
     if shape.nested:
@@ -129,7 +130,7 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
 
 def _hold(ctx: Context, made: GrowingList, dtype: str, python: bool) -> None:
     list_types.list_type(ctx, made, dtype, (), python, None)
-    ctx.buffers[made.buffer] = list_types.without_range(ctx.buffers[made.buffer])
+    ctx.names.buffers[made.buffer] = list_types.without_range(ctx.names.buffers[made.buffer])
 
 
 def _with_rows(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
@@ -144,8 +145,8 @@ def _rows_in(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple
         return []
     for one in (owner, value):
         if _is_seen_elsewhere(ctx, one, (owner, value)):
-            ctx.must_stay(owner.rows.pool.buffer)
-            ctx.must_stay(value.rows.pool.buffer)
+            handing.must_stay(ctx, owner.rows.pool.buffer)
+            handing.must_stay(ctx, value.rows.pool.buffer)
     pairs = list(zip(owner.rows.lists, value.rows.lists, strict=True))
     return [inner for pair in pairs if not _is_untyped(pair[1]) for inner in _with_rows(ctx, *pair)]
 
@@ -158,9 +159,9 @@ def _is_seen_elsewhere(ctx: Context, owner: GrowingList, known: Sequence[Growing
             return False
         return rows.stands_in(value, owner)
 
-    held = (value for contents in ctx.heap.values() for value in (contents, *(children(contents) or ())))
-    of_caller = any(ctx.heap[token] is owner for token in ctx.paths)
-    return of_caller or any(map(is_other, held)) or bool(ctx.still_named(is_other))
+    held = (value for contents in ctx.heap.contents.values() for value in (contents, *(children(contents) or ())))
+    of_caller = any(ctx.heap.contents[token] is owner for token in ctx.inputs.paths)
+    return of_caller or any(map(is_other, held)) or bool(ctx.scopes.still_named(is_other))
 
 
 def _is_untyped(value: GrowingList) -> bool:
@@ -188,7 +189,7 @@ def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -
             number = Scalar(Const(0, value.dtype), value.python)
             list_types.note_kinds(ctx, owner, number)
             tags = replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")
-            found.append((tags, Array(ctx.axes((value.length,)), list_types.tag_of(number))))
+            found.append((tags, Array(ctx.names.axes((value.length,)), list_types.tag_of(number))))
         for mine, its in _memories(owner, value):
             array = list_array(ctx, its)
             if len(pairs) > 1:

@@ -35,10 +35,10 @@ def falls_at_most(ctx: Context, parts: Sequence[Expr], state: LoopState, body: S
                 if isinstance(before, Static) and type(before.value) is int:
                     first: Expr = b.index(before.value)
                 elif isinstance(before, Scalar) and before.expr.dtype == "index":
-                    first = ctx.unnamed(before.expr)
+                    first = ctx.facts.unnamed(before.expr)
                 else:
                     continue
-                if not buffers_read(first) and variables_read(first) <= ctx.entry:
+                if not buffers_read(first) and variables_read(first) <= ctx.facts.entry:
                     room = b.sub(first, b.index(limit if op == "greater" else limit - 1))
                     above[names[variable]] = b.maximum(room, b.ZERO)
             case _:

@@ -99,7 +99,7 @@ def folded(
         setattr(body[0], ORDERLESS, is_orderless(name, source.elt, generator.ifs) and len(source.generators) == 1)
     outer = {k: translator.env.pop(k) for k in (carried, first, lost, add, each) if k in translator.env}
     translator.env[add] = Known(compensated.ADDITION)
-    begun = len(ctx.out)
+    begun = len(ctx.emitter.out)
     with translator.inner_names(source.generators, source, *before, *body):
         for s in [*before, *body]:
             translator.statement(s)
@@ -116,7 +116,7 @@ def folded(
     translator.env.pop(add)
     translator.env.update(outer)
     value = value.value if isinstance(value, Maybe) else value
-    if name in ("any", "all") and not _is_set(value, ctx.out[begun:]):
+    if name in ("any", "all") and not _is_set(value, ctx.emitter.out[begun:]):
         return Static(name == "all")
     return value
 

@@ -4,7 +4,7 @@ and later ``k[0] = 3``.
 A list's length is a variable of the program, and arrays, views, ranges and slices are made of it, and of elements of
 arrays, as they are: so two arrays of one list have one size. Where such a list gets another length, or such an array
 another element, while a value that was made of what was there before still has a name, the translation begins anew
-(`SIZES` among `Context.early`), and what gets a name, or memory, is made of what is there then.
+(`SIZES` among `Learned.early`), and what gets a name, or memory, is made of what is there then.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
+from transkern.frontend.state import evaluating
 from transkern.frontend.values.values import (
     Array,
     Bound,
@@ -74,22 +75,22 @@ def before_store_in_list(ctx: Context, buffer: str) -> None:
     def is_read(value: Array) -> bool:
         return not value.view and any(map(changes, _elements(value)))
 
-    for frame in ctx.frames:
+    for frame in ctx.scopes.frames:
         for name in list(frame):
-            ctx.evaluate_name(frame, name, is_read, changes)
+            evaluating.evaluate_name(ctx, frame, name, is_read, changes)
 
 
 def _forget(ctx: Context, changes: Callable[[Expr], bool]) -> None:
-    for e in [e for e in ctx.lengths.now if changes(e)]:
-        del ctx.lengths.now[e]
+    for e in [e for e in ctx.lists.lengths.now if changes(e)]:
+        del ctx.lists.lengths.now[e]
 
 
 def _check(ctx: Context, changes: Callable[[Value], bool]) -> None:
-    for frame in ctx.frames:
+    for frame in ctx.scopes.frames:
         for name, value in frame.items():
             if changes(value):
                 _begin_anew(ctx, name)
-    for contents in ctx.heap.values():
+    for contents in ctx.heap.contents.values():
         if any(map(changes, children(contents) or ())):
             _begin_anew(ctx, "an item of a container")
 
@@ -97,48 +98,48 @@ def _check(ctx: Context, changes: Callable[[Value], bool]) -> None:
 def _begin_anew(ctx: Context, name: str) -> None:
     problem = f"a change of what the size of `{name}` is made of, or where it begins"
     help = "give that number a name first: n = len(found)"
-    late = NotKnown(refusals.RUN_TIME_LENGTH, problem, help, ctx.span, ctx.lines)
-    if SIZES not in ctx.early:
+    late = NotKnown(refusals.RUN_TIME_LENGTH, problem, help, ctx.session.span, ctx.session.lines)
+    if SIZES not in ctx.learned.early:
         late.early = SIZES
     raise late
 
 
 def fixed(ctx: Context, value: Value) -> Value:
     """A value that gets a name, made of lengths and elements that stay what they are now."""
-    if SIZES not in ctx.early or not any(_changing(ctx, e) for e in (*_sizes(value), *_elements(value))):
+    if SIZES not in ctx.learned.early or not any(_changing(ctx, e) for e in (*_sizes(value), *_elements(value))):
         return value
     return _mapped(value, lambda e: fixed_size(ctx, e), lambda e: _of_lengths(ctx, e))
 
 
 def fixed_size(ctx: Context, size: Expr) -> Expr:
     """A size, of the lengths that lists have now and the elements that are there now."""
-    if SIZES not in ctx.early or not _changing(ctx, size):
+    if SIZES not in ctx.learned.early or not _changing(ctx, size):
         return size
     return b.map_expr(_of_lengths(ctx, size), lambda e: _now(ctx, e) if isinstance(e, Load) else None)
 
 
 def _of_lengths(ctx: Context, e: Expr) -> Expr:
-    return b.substitute(e, {c: _now(ctx, b.size(c)) for c in sorted(variables_read(e) & ctx.list_counts)})
+    return b.substitute(e, {c: _now(ctx, b.size(c)) for c in sorted(variables_read(e) & ctx.lists.counts)})
 
 
 def _changing(ctx: Context, e: Expr) -> bool:
-    return bool(buffers_read(e) or variables_read(e) & ctx.list_counts)
+    return bool(buffers_read(e) or variables_read(e) & ctx.lists.counts)
 
 
 def _now(ctx: Context, e: Expr) -> Expr:
     """The name of what a length or an element is now."""
-    known = ctx.lengths.now.get(e)
-    if known is not None and any(known[1] is block for block in (ctx.out, *ctx.around)):
+    known = ctx.lists.lengths.now.get(e)
+    if known is not None and any(known[1] is block for block in (ctx.emitter.out, *ctx.emitter.around)):
         return known[0]
     if isinstance(e, Var):
-        now: Expr = b.size(f"{ctx.fresh('length')}.size")
+        now: Expr = b.size(f"{ctx.names.fresh('length')}.size")
         assert isinstance(now, Var)
-        if e.name in ctx.bounds:
-            ctx.bounds[now.name] = ctx.bounds[e.name]
+        if e.name in ctx.names.bounds:
+            ctx.names.bounds[now.name] = ctx.names.bounds[e.name]
         ctx.emit(n.Let(now.name, e))
     else:
         now = ctx.let(e, "number")
-    ctx.lengths.now[e] = now, ctx.out
+    ctx.lists.lengths.now[e] = now, ctx.emitter.out
     return now
 
 
@@ -149,7 +150,7 @@ know sizes before the call, and is told less of what stands under a name."""
 
 def shortened(ctx: Context, value: Value) -> Value:
     """An array that gets a name, with long sizes and beginnings by names of their own."""
-    most = _LONG if ctx.steps_take_views else _LONG_IN_JAX
+    most = _LONG if ctx.session.steps_take_views else _LONG_IN_JAX
     if not isinstance(value, Array) or not any(is_longer(e, most) for e in _sizes(value)):
         return value
     own = {a.name for a in value.axes}
@@ -172,14 +173,14 @@ def _by_name(ctx: Context, e: Expr, name: Callable[[Expr], Expr]) -> Expr:
     """A long expression by its name, the same again while it has that value."""
     if not is_longer(e, _LONG):
         return e
-    known = ctx.lengths.now.get(e)
-    if known is not None and any(known[1] is block for block in (ctx.out, *ctx.around)):
+    known = ctx.lists.lengths.now.get(e)
+    if known is not None and any(known[1] is block for block in (ctx.emitter.out, *ctx.emitter.around)):
         return known[0]
     made = name(e)
     if isinstance(made, Var) and not buffers_read(e):
-        ctx.bounds.setdefault(made.name, e)
-        if not variables_read(e) & ctx.variables.keys():
-            ctx.lengths.now[e] = made, ctx.out
+        ctx.names.bounds.setdefault(made.name, e)
+        if not variables_read(e) & ctx.names.variables.keys():
+            ctx.lists.lengths.now[e] = made, ctx.emitter.out
     return made
 
 

@@ -14,13 +14,14 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.containers import objects
-from transkern.frontend.context import Catch
 from transkern.frontend.loops import counting, iterating, over_changes, rolling, steps
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
 from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import span_of
+from transkern.frontend.state import aliasing, evaluating, stores
+from transkern.frontend.state.control import Catch
 from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed, without_jumps
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.sharing import may_show, stored_before_made
@@ -102,23 +103,23 @@ class Loops(Branches):
         forever = isinstance(test, ast.Constant) and bool(test.value)
 
         def trip(state: LoopState) -> n.Stmt:
-            held = dict(ctx.heap)
-            with ctx.block() as head:
-                ctx.span = span_of(test, self.scope.file)
-                ctx.in_head += 1
+            held = dict(ctx.heap.contents)
+            with ctx.emitter.block() as head:
+                ctx.session.span = span_of(test, self.scope.file)
+                ctx.control.in_head += 1
                 try:
                     condition = condition_of(self.test(test))
                 except Terminated:  # it raises
                     return n.While(tuple(head), b.FALSE, ())
                 finally:
-                    ctx.in_head -= 1
+                    ctx.control.in_head -= 1
             binds = any(isinstance(x, ast.NamedExpr) for x in all_nodes(test))
-            if binds or any(ctx.heap[token] is not contents for token, contents in held.items()):
+            if binds or any(ctx.heap.contents[token] is not contents for token, contents in held.items()):
                 raise _HeadHasEffects
-            ctx.trips.append(None)  # the condition is asked inside the loop: lists in it may have grown there
+            ctx.control.trips.append(None)  # the condition is asked inside the loop: lists in it may have grown there
             try:
-                ctx.trips[-1] = trip_bound(ctx, condition, state, body)
-                with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
+                ctx.control.trips[-1] = trip_bound(ctx, condition, state, body)
+                with ctx.emitter.block() as inner, ctx.facts.knowing(stable_parts(ctx, condition)):
                     for k in range(state.copies):
                         if k and self.block([leaving_unless(test, node)]):
                             break
@@ -129,7 +130,7 @@ class Loops(Branches):
                     else:
                         state.back(self)
             finally:
-                ctx.trips.pop()
+                ctx.control.trips.pop()
             return n.While(tuple(head), condition, tuple(inner))
 
         def begin(turns: Turns | None) -> None:
@@ -157,7 +158,7 @@ class Loops(Branches):
                     if not error.settles:
                         raise
                     reset()
-            ctx.span = span_of(test, self.scope.file)
+            ctx.session.span = span_of(test, self.scope.file)
             once = Trips((b.ZERO, b.ONE, b.ONE, lambda _: Static(0)))
             rest = ast.copy_location(ast.While(test, list(body), []), node)
             if whole:
@@ -187,11 +188,12 @@ class Loops(Branches):
     def resetting(self) -> Callable[[], None]:
         """What goes back to here."""
         ctx = self.ctx
-        saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
+        saved, env, heap = ctx.snapshot(), dict(self.env), dict(ctx.heap.contents)
+        trips, path = list(ctx.control.trips), ctx.control.loop_path
 
         def reset() -> None:
             ctx.restore(saved)
-            ctx.heap, ctx.trips, ctx.loop_path = dict(heap), list(trips), path
+            ctx.heap.contents, ctx.control.trips, ctx.control.loop_path = dict(heap), list(trips), path
             self.env.clear()
             self.env.update(env)
 
@@ -230,7 +232,7 @@ class Loops(Branches):
     def unrolled_while(self, test: ast.expr, body: Sequence[ast.stmt], error: NotKnown) -> None:
         """A `while` whose iterations are translated one by one, as each time it is known whether there is another."""
         ctx = self.ctx
-        with ctx.block():
+        with ctx.emitter.block():
             try:
                 first = self.test(test)
             except Terminated:
@@ -248,11 +250,11 @@ class Loops(Branches):
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""
             for at in range(position, _UNROLL):
-                with ctx.block(ctx.out) as extra:
+                with ctx.emitter.block(ctx.emitter.out) as extra:
                     holds = self.test(test)
                 if not isinstance(holds, Static) or has_jumps(body):
                     raise error
-                ctx.out.extend(extra)
+                ctx.emitter.out.extend(extra)
                 if not holds.value:
                     return False
                 self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
@@ -276,12 +278,12 @@ class Loops(Branches):
         if getattr(node, ORDERLESS, False):
             source = comparable(ctx.deref(source))
         counted, over = iterating.iteration(ctx, source), steps.over(ctx, source)
-        begun, heap, ends = len(ctx.out), dict(ctx.heap), False
+        begun, heap, ends = len(ctx.emitter.out), dict(ctx.heap.contents), False
         try:
             self._loop_over(node, target, source, counted, over, body)
         except Terminated:
             ends = True
-        over.check_made(ctx, ctx.out[begun:], heap, node)
+        over.check_made(ctx, ctx.emitter.out[begun:], heap, node)
         if ends:
             raise Terminated
 
@@ -298,19 +300,19 @@ class Loops(Branches):
             return
         start, stop, step, element = counted
         counts = set() if hasattr(node, over_changes.WATCHED) else over.counts
-        axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")
+        axis = ctx.names.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
-        ctx.ranges[axis] = (low, high)
+        ctx.facts.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)
 
-        around = ctx.turns
+        around = ctx.session.turns
 
         def trip(state: LoopState) -> n.Stmt:
-            ctx.trips.append(trips)
+            ctx.control.trips.append(trips)
             state.known -= {axis}
             try:
-                with ctx.block() as inner:
-                    ctx.ranges[axis] = (low, high)
+                with ctx.emitter.block() as inner:
+                    ctx.facts.ranges[axis] = (low, high)
                     for k in range(state.copies):
                         at = b.add(start if b.constant(trips) == 1 else Var(axis), b.mul(step, b.index(k)))
                         if k and leaves:
@@ -318,7 +320,7 @@ class Loops(Branches):
                             if self.block([leaving_unless(ast.Name(_MORE, ast.Load()), node)]):
                                 break
                         if state.copies > 1:
-                            ctx.turns = (*around, (node.lineno, k, b.constant(step) or 1))
+                            ctx.session.turns = (*around, (node.lineno, k, b.constant(step) or 1))
                         try:
                             self.assign(target, element(at))
                         except Terminated:  # what is unpacked has more items than names, or fewer: an iteration raises
@@ -329,8 +331,8 @@ class Loops(Branches):
                     else:
                         state.back(self)
             finally:
-                ctx.turns = around
-                ctx.trips.pop()
+                ctx.session.turns = around
+                ctx.control.trips.pop()
             given = steps.changed_by(inner)
             if given & (variables_read(start) | variables_read(stop) | counts):
                 raise _RangeChanges
@@ -417,11 +419,13 @@ class Loops(Branches):
             many = count is None or (count > _FEW and error.pooled is not None)
             if many and error.begins_anew and error.grows is None:
                 raise
-            if error.grows is not None and ctx.reserves and (count is None or count > _FEW):
+            if error.grows is not None and ctx.session.reserves and (count is None or count > _FEW):
                 raise  # one body for all iterations, and code for any number of them
             if count is None and isinstance(error, Becomes):
                 reset()  # what is read behind the loop is the number, where there has been no iteration
-                begin_by_itself(error, b.TRUE if ctx.assume_at_least(trips, 1) else b.compare("greater", trips, b.ZERO))
+                begin_by_itself(
+                    error, b.TRUE if ctx.facts.assume_at_least(trips, 1) else b.compare("greater", trips, b.ZERO)
+                )
                 return
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 try:
@@ -435,10 +439,10 @@ class Loops(Branches):
                 reset()
                 begin_by_itself(error, b.compare("greater", trips, b.ZERO))
                 return
-            begun, first = ctx.budget.steps, error
+            begun, first = ctx.session.budget.steps, error
 
             def check() -> None:  # loops in loops, each iteration by itself, are not worth it
-                if ctx.budget.steps - begun > _PATIENCE:
+                if ctx.session.budget.steps - begun > _PATIENCE:
                     raise first
 
             again(check)
@@ -477,11 +481,11 @@ class Loops(Branches):
             self.env.update(before)
 
         self.env.update({shown: Static("") for shown in told if shown is not None})  # nothing may be raised at all
-        ctx.catching.append(Catch(kinds, tuple(lets_pass), ctx.depth, leave))
+        ctx.control.catching.append(Catch(kinds, tuple(lets_pass), ctx.session.depth, leave))
         try:
             return self.block(body)
         finally:
-            ctx.catching.pop()
+            ctx.control.catching.pop()
 
     def exception_classes(self, node: ast.expr) -> tuple[type[BaseException], ...]:
         """The classes that an `except` names."""
@@ -626,7 +630,7 @@ class Loops(Branches):
                     self.pending.pop()
             return False
 
-        begun = len(self.ctx.out)
+        begun = len(self.ctx.emitter.out)
         if run(0):
             raise Terminated
 
@@ -642,45 +646,45 @@ class Loops(Branches):
         live = live_names(self.node, node)
         assigned -= self._changed_in_place(body, assigned)
         assigned -= turns.names if turns is not None else set()
-        before, heap = dict(self.env), dict(ctx.heap)
+        before, heap = dict(self.env), dict(ctx.heap.contents)
         self._check_sharing(body, {name for name in assigned if name in live[0] or " " in name}, before)
-        place = (span, () if ctx.pinned else tuple(f.node for f in ctx.called))
+        place = (span, () if ctx.session.pinned else tuple(f.node for f in ctx.session.called))
         state = LoopState(
             self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns, place,
             hasattr(node, WHOLE),
         )  # fmt: skip
-        ctx.loop_path, outer_path = (*ctx.loop_path, ctx.loop_number()), ctx.loop_path
-        begun, untyped = len(ctx.writes), len(ctx.untyped)
+        ctx.control.loop_path, outer_path = (*ctx.control.loop_path, ctx.control.loop_number()), ctx.control.loop_path
+        begun, untyped = len(ctx.aliasing.writes), len(ctx.lists.untyped)
         for _ in range(_SETTLING):
             # an iteration must not read again what one before it has changed
-            for frame in (*ctx.frames[:-1], before):
-                written = set(ctx.writes[begun:])
-                for name in ctx.outdated(frame, written):
-                    ctx.evaluate_name(frame, name, functools.partial(ctx.is_filter_of, buffers=written))
+            for frame in (*ctx.scopes.frames[:-1], before):
+                written = set(ctx.aliasing.writes[begun:])
+                for name in stores.outdated(frame, written):
+                    evaluating.evaluate_name(ctx, frame, name, functools.partial(stores.is_filter_of, buffers=written))
             saved = ctx.snapshot()
-            del ctx.untyped[untyped:]
+            del ctx.lists.untyped[untyped:]
             self.env.clear()
             self.env.update(before)
-            ctx.heap = dict(heap)
-            with ctx.block() as setup:
-                ctx.span = span
+            ctx.heap.contents = dict(heap)
+            with ctx.emitter.block() as setup:
+                ctx.session.span = span
                 state.enter(self)
                 self.loops.append(state)
-                stored = len(ctx.stored) + len(ctx.grown)
+                stored = len(ctx.aliasing.stored) + len(ctx.lists.grown)
                 try:
-                    ctx.span = span
+                    ctx.session.span = span
                     statement = trip(state)
                 finally:
                     self.loops.pop()
-                changed = set(ctx.writes[begun:])
-                if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
+                changed = set(ctx.aliasing.writes[begun:])
+                if any(stores.outdated(frame, changed) for frame in (*ctx.scopes.frames[:-1], before)):
                     state.widened = True
                 # those of an iteration's own are read in the order in which they are filled
-                filled = [owner for owner in ctx.untyped[untyped:] if owner.dtype or owner.columns]
-                if any(owner.depth <= len(ctx.trips) or owner.options for owner in filled):
+                filled = [owner for owner in ctx.lists.untyped[untyped:] if owner.dtype or owner.columns]
+                if any(owner.depth <= len(ctx.control.trips) or owner.options for owner in filled):
                     state.widened = True
                 # what the iteration took for known before its store, or of a list's length, may not be so
-                if len(ctx.stored) + len(ctx.grown) > stored:
+                if len(ctx.aliasing.stored) + len(ctx.lists.grown) > stored:
                     state.widened = True
             if not state.widened:
                 state.settle(self)
@@ -690,7 +694,7 @@ class Loops(Branches):
                 break
             state.widened = False
             ctx.restore(saved)
-            ctx.deferred = None
+            ctx.control.deferred = None
         else:
             inner = (k for kind in state.touched.values() for k in (kind[2] if kind[0] == "items" else (kind,)))
             kinds = (*inner, *state.kinds.values())
@@ -698,17 +702,18 @@ class Loops(Branches):
             problem = "the types of this loop's variables do not settle, as where a tuple holds the one before it"
             help = "keep what is collected in a list, with .append, and give each name one type before the loop"
             ctx.fail(refusals.TYPE_DIFFERS, problem, help, node)
-        ctx.loop_path = outer_path
-        if ctx.deferred is not None and not ctx.trips:
-            raise ctx.deferred
-        ctx.out.extend(setup)
-        ctx.span = span
-        if state.runs is not None and not variables_read(state.runs) <= ctx.entry:  # the loop may bind what it reads
+        ctx.control.loop_path = outer_path
+        if ctx.control.deferred is not None and not ctx.control.trips:
+            raise ctx.control.deferred
+        ctx.emitter.out.extend(setup)
+        ctx.session.span = span
+        # the loop may bind what it reads
+        if state.runs is not None and not variables_read(state.runs) <= ctx.facts.entry:
             state.runs = ctx.let_tentative(state.runs, "runs")
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))
-        ctx.heap = {**ctx.heap, **heap, **state.held_after()}
+        ctx.heap.contents = {**ctx.heap.contents, **heap, **state.held_after()}
 
     def carried(
         self, body: Sequence[ast.stmt], targets: set[str], begin: Callable[[Turns | None], None],
@@ -717,7 +722,7 @@ class Loops(Branches):
         """Translates a loop with `begin`: the names that its body binds become slots, but where arrays change places.
         How they do, then."""
         names = assigned_names(body) - targets
-        if not may_turn or has_jumps(body, ast.Continue) or not at_first(names, self.env, self.ctx.heap):
+        if not may_turn or has_jumps(body, ast.Continue) or not at_first(names, self.env, self.ctx.heap.contents):
             begin(None)
             return None
         shared: Shared | None = None
@@ -729,11 +734,11 @@ class Loops(Branches):
             turns = at_first(names, self.env, {})
         except Shared as error:
             reset()
-            turns = at_first(names, self.env, self.ctx.heap)
+            turns = at_first(names, self.env, self.ctx.heap.contents)
             shared = error
         while turns is not None:
             if turns.period > 1:
-                turns = replace(turns, turn=self.ctx.variable("turn", "index"))
+                turns = replace(turns, turn=self.ctx.names.variable("turn", "index"))
             try:
                 begin(turns)
                 return turns if turns.period > 1 else None
@@ -801,15 +806,17 @@ class Loops(Branches):
     def each_way(self, ways: Sequence[tuple[Expr, list[ast.stmt]]]) -> None:
         """Each way to the function's end, and last the one on which nothing is done."""
         ctx = self.ctx
-        before, heap, held = dict(self.env), dict(ctx.heap), list(self.pending)
+        before, heap, held = dict(self.env), dict(ctx.heap.contents), list(self.pending)
         none = functools.reduce(b.both, (b.logical_not(condition) for condition, _ in ways))
         self.apart += 1
         try:
             for condition, statements in [*ways, (None, [])]:
                 self.env.clear()
                 self.env.update(before)
-                ctx.heap = dict(heap)
-                with ctx.block() as out, ctx.knowing(stable_parts(ctx, none if condition is None else condition)):
+                ctx.heap.contents = dict(heap)
+                with ctx.emitter.block() as out, ctx.facts.knowing(
+                    stable_parts(ctx, none if condition is None else condition)
+                ):
                     done = self.block(statements)
                     while self.pending and not done:
                         done = self.pending.pop()()
@@ -817,7 +824,7 @@ class Loops(Branches):
                         ctx.emit(n.Return(self.returned(Static(None))))
                 self.pending[:] = held
                 if condition is None:
-                    ctx.out.extend(out)
+                    ctx.emitter.out.extend(out)
                 else:
                     ctx.emit(n.If(condition, tuple(out)))
         finally:  # also where the translation begins anew
@@ -846,11 +853,12 @@ class Loops(Branches):
             value = before.get(name)
             if not isinstance(value, Array) or not value.view:
                 continue
-            shown = {value.base, *self.ctx.doubtful.get(value.base, ())[:1]}
+            shown = {value.base, *self.ctx.aliasing.doubtful.get(value.base, ())[:1]}
             others = [k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base in shown]
             touched = stored & may_show(name, body, [(name, k) for k in others])
-            outside = self.ctx.is_of_argument(value.base)
-            if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
+            outside = aliasing.is_of_argument(self.ctx, value.base)
+            held = (*self.ctx.aliasing.chosen, *self.ctx.aliasing.begun)
+            if touched and (outside or others or value.base in held):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
                 raise self._shared(name, touched, whose)
 
@@ -863,7 +871,7 @@ class Loops(Branches):
                 if name is ITEM:  # in an object, a list or a dict
                     problem = "the loop puts another array where one stands that others see, and stores into both"
                     help = "put a copy there before the loop, or swap names of its own and put them back behind it"
-                    raise Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.span, self.ctx.lines)
+                    raise Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.session.span, self.ctx.session.lines)
                 raise self._shared(name, {name}, "seen elsewhere")
 
     def _shared(self, name: str, stored: set[str], whose: str) -> Shared:
@@ -873,7 +881,7 @@ class Loops(Branches):
         if others := sorted(stored - {name}):
             copies = ", ".join(f"{s}.copy()" for s in [name, *others])
             help = f"start the loop with a copy of each, and in it assign copies, too: {copies}"
-        return Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.span, self.ctx.lines)
+        return Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.session.span, self.ctx.session.lines)
 
 
 def _position(value: Value | None) -> Expr | None:

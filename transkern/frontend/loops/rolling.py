@@ -33,7 +33,7 @@ class TooLong(Exception):
 
 def check_length(ctx: Context, begun: int, values: int) -> None:
     """Raises TooLong if the first iteration, what has been written since `begun`, is not to be there `values` times."""
-    count = sum(1 for _ in walk(ctx.out[begun:]))
+    count = sum(1 for _ in walk(ctx.emitter.out[begun:]))
     if count > _LARGE and count * values > _IN_ALL:
         raise TooLong
 
@@ -45,7 +45,7 @@ def over_items(
     """A loop over values that are known one by one; `now` tells the value at a step, if an iteration may change them.
 
     It is translated once for all of them if its body is long and need not know which of the values it has."""
-    together = loops.ctx.budget.together
+    together = loops.ctx.session.budget.together
     reset = loops.resetting()
     if len(items) < _FEWEST or together.get(node) is False:
         loops.unrolled(target, items, body, now=now)
@@ -78,12 +78,13 @@ def _for_all(
         raise
     except CompileError:  # an iteration needs to know which value it has
         return False
-    return all(ctx.heap.get(token) is contents for token, contents in held.items())  # else one changes the next one's
+    # else one changes the next one's
+    return all(ctx.heap.contents.get(token) is contents for token, contents in held.items())
 
 
 def _held(ctx: Context, value: Value) -> Mapping[int, Value]:
     """What is in the lists and objects that `value` reaches."""
-    return {v.token: ctx.heap[v.token] for v in reached(ctx.heap, value) if isinstance(v, Object)}
+    return {v.token: ctx.heap.contents[v.token] for v in reached(ctx.heap.contents, value) if isinstance(v, Object)}
 
 
 def _by_position(node: ast.For, target: ast.expr, body: Sequence[ast.stmt], over: str) -> ast.For:

@@ -47,7 +47,7 @@ class Over:
 
     def changed(self, ctx: Context) -> list[int]:
         """The known lists, dicts and sets that something else is in by now."""
-        return [token for token, contents in self.held.items() if ctx.heap.get(token) is not contents]
+        return [token for token, contents in self.held.items() if ctx.heap.contents.get(token) is not contents]
 
     def check_made(
         self, ctx: Context, statements: Sequence[n.Stmt], before: Mapping[int, Value], node: ast.For
@@ -59,7 +59,7 @@ class Over:
         written = changed_by(statements)
         bound = {x.id for x in all_nodes(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
         for one in self.made:
-            changed = any(ctx.heap.get(t) is not before.get(t) for t in one.opened)
+            changed = any(ctx.heap.contents.get(t) is not before.get(t) for t in one.opened)
             if changed or not (one.names.isdisjoint(bound) and one.read.isdisjoint(written)):
                 problem = f"a loop over a {one.kind.__name__} object whose elements are made of what its body changes"
                 help = "write a loop over what it goes over, or make a list before: list(…)"

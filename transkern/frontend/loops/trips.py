@@ -25,13 +25,13 @@ def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[a
 
     for part in conjuncts(condition):
         match part:
-            case Apply("greater" | "not_equal", (Var(name), Const(0)), _) if name in ctx.bounds:
+            case Apply("greater" | "not_equal", (Var(name), Const(0)), _) if name in ctx.names.bounds:
                 slots = [s for s in state.slots.values() if isinstance(s, Array) and s.dims and s.dims[0] == Var(name)]
                 if slots and not state.may_stay_long:
                     state.shrinking = name
-                    return bound_of(ctx, ctx.bounds[name])
+                    return bound_of(ctx, ctx.names.bounds[name])
             case Apply("less" | "less_equal", (Var(name), limit), _) if name in _counters(state):
-                given = not buffers_read(limit) and variables_read(limit) <= ctx.entry
+                given = not buffers_read(limit) and variables_read(limit) <= ctx.facts.entry
                 bound = limit if given else bound_of(ctx, limit)
                 if bound is not None:
                     state.counting = name
@@ -66,7 +66,7 @@ def stable_parts(ctx: Context, condition: Expr) -> Expr:
     change there, at the end of an iteration."""
     parts = [
         p for p in conjuncts(condition)
-        if all(b.is_size_name(v) and v not in ctx.list_counts for v in variables_read(p)) and not buffers_read(p)
+        if all(b.is_size_name(v) and v not in ctx.lists.counts for v in variables_read(p)) and not buffers_read(p)
     ]  # fmt: skip
     result: Expr = b.TRUE
     for p in parts:
@@ -89,19 +89,19 @@ def condition_of(value: Value) -> Expr:
 
 def bound_of(ctx: Context, dim: Expr) -> Expr | None:
     """An upper bound of a size over what is known before any loop."""
-    if not buffers_read(dim) and variables_read(dim) <= ctx.entry:
+    if not buffers_read(dim) and variables_read(dim) <= ctx.facts.entry:
         return dim
     match dim:
         case Const():
             return dim
         case Var(name):
-            if ctx.may_grow(name):
+            if ctx.lists.may_grow(name):
                 return None
-            if name in ctx.bounds:
-                return bound_of(ctx, ctx.bounds[name])
-            if name in ctx.ranges:
-                return bound_of(ctx, b.sub(ctx.ranges[name][1], b.ONE))
-            return dim if b.is_size_name(name) and name not in ctx.variables else None
+            if name in ctx.names.bounds:
+                return bound_of(ctx, ctx.names.bounds[name])
+            if name in ctx.facts.ranges:
+                return bound_of(ctx, b.sub(ctx.facts.ranges[name][1], b.ONE))
+            return dim if b.is_size_name(name) and name not in ctx.names.variables else None
         case _:
             pass
     match dim:
@@ -137,4 +137,4 @@ def bound_of(ctx: Context, dim: Expr) -> Expr | None:
 
 def _starts_at_0(ctx: Context, number: Var) -> bool:
     """Whether an axis, or another number whose range is known, is never negative."""
-    return number.name in ctx.ranges and ctx.not_negative(ctx.ranges[number.name][0])
+    return number.name in ctx.facts.ranges and ctx.facts.not_negative(ctx.facts.ranges[number.name][0])

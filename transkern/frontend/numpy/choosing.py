@@ -108,7 +108,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
             as_many = values.dims == at.dims
             write_in_turn(ctx, target, at, lambda k: values.at((k,)) if as_many else _repeated(values, k))
         else:  # NumPy stores into a copy, which it gives back where all went well
-            (axis,) = ctx.axes((at.dims[0],))
+            (axis,) = ctx.names.axes((at.dims[0],))
             write(ctx, target, [at], Array((axis,), _repeated(values, axis.var)))
     return Static(None)
 
@@ -123,7 +123,7 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
         mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
     given = ctx.deref(a.need("values"))
     _check_safe(ctx, given, target.dtype)
-    axes = ctx.axes(target.dims)
+    axes = ctx.names.axes(target.dims)
     linear = b.ravel([x.var for x in axes], target.dims)
     values = _line(ctx, given, target.dtype)
     with where_some(ctx, values.dims[0]):
@@ -296,12 +296,12 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
             some = apply(ctx, "logical_or", [some, mask])
         masks.append(as_array(ctx, apply(ctx, "logical_not", [some])))
     note_model(ctx, x)
-    made = ctx.define(Array(ctx.axes(x.dims), b.cast(b.ZERO, x.dtype)), "pieces")
+    made = ctx.define(Array(ctx.names.axes(x.dims), b.cast(b.ZERO, x.dtype)), "pieces")
     for mask, function in zip(masks, functions.items, strict=True):
         held = ctx.define(mask, "where") if not isinstance(function, Static) else mask
         if isinstance(function, Function):
-            assert ctx.inline is not None
-            piece = ctx.inline(function, [array_item(ctx, x, [held])], {})
+            assert ctx.scopes.inline is not None
+            piece = ctx.scopes.inline(function, [array_item(ctx, x, [held])], {})
         elif isinstance(function, Known):
             from transkern.frontend.translate.functions import call
 
@@ -322,7 +322,7 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
         ctx.fail(refusals.OPTION, problem, "store the elements in a loop")
     outputs.check_readonly(ctx, target, "underlying array")
     line = replace(diagonal(ctx, target, Static(0), 0, 1), readonly=target.readonly)
-    (axis,) = ctx.axes(line.dims)
+    (axis,) = ctx.names.axes(line.dims)
     values = _line(ctx, a.need("val"), line.dtype)
     with where_some(ctx, values.dims[0]):
         write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(values, axis.var)))
@@ -343,7 +343,7 @@ def at_least(ctx: Context, value: Value, ndim: int) -> Array:
     array = as_array(ctx, value)
     array = ctx.compact(array, "kept") if array.mask is not None and ndim > 1 else array
     if array.ndim == 0:
-        return array.seen(ctx.axes((b.ONE,) * ndim), ())
+        return array.seen(ctx.names.axes((b.ONE,) * ndim), ())
     if array.ndim == 1 and ndim >= 2:
         array = expand(ctx, array, 0)
     if array.ndim == 2 and ndim == 3:

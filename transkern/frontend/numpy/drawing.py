@@ -23,6 +23,7 @@ from transkern.frontend.numpy.seeds import seed_array
 from transkern.frontend.numpy.shaping import dims_of, dtype_of, full
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.observed import note
+from transkern.frontend.state import stores
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import large
@@ -146,11 +147,11 @@ def captured(ctx: Context, generator: np.random.Generator | np.random.RandomStat
 def _global(ctx: Context, of: str = "np.random", legacy: bool = True) -> Generator:
     """A generator that others share: the one behind ``np.random.rand()``, or what the text `of` finds. The memory only
     says in what order they are drawn from."""
-    if not ctx.global_generator:
-        ctx.global_generator = ctx.fresh("global_generator")
-    name = ctx.global_generator
-    if name not in ctx.buffers:
-        ctx.buffers[name] = n.Buffer(name, "uint64", (b.index(STATE_WORDS["global"]),))
+    if not ctx.inputs.global_generator:
+        ctx.inputs.global_generator = ctx.names.fresh("global_generator")
+    name = ctx.inputs.global_generator
+    if name not in ctx.names.buffers:
+        ctx.names.buffers[name] = n.Buffer(name, "uint64", (b.index(STATE_WORDS["global"]),))
     return Generator(name, "global", of, legacy)
 
 
@@ -266,21 +267,21 @@ def _step(
     out = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(out.name))
     names = (generator.state, *(v.base for v in ins))
-    ctx.before_write(generator.state)
-    outputs.note_written(ctx, ctx.whole(ctx.buffers[generator.state]))
+    stores.before_write(ctx, generator.state)
+    outputs.note_written(ctx, ctx.names.whole(ctx.names.buffers[generator.state]))
     taken = only or ", ".join(f"a[{k}]" for k in range(len(ins)))
     shape = "" if not sized or not dims else "size=shape or None" if generator.legacy else "shape"
     given = f"{', '.join(part for part in (taken, shape) if part)}{more}"
     call = f"{name}({given.removeprefix(', ')}){then}"
     attributes = (("call", call), ("kind", generator.kind), ("of", generator.of), ("single", not dims))
     ctx.emit(n.Library("drawn", (out.name, generator.state), names, attributes))
-    return ctx.whole(out)
+    return ctx.names.whole(out)
 
 
 def _is_drawn_here(ctx: Context, generator: Generator, values: Sequence[Array], dims: tuple[Expr, ...]) -> bool:
     """Whether the kernel draws, one number or a few alike: a library would take a call of Python's."""
     few = (b.constant(b.product(dims)) if dims else 1) or _MANY
-    if not ctx.steps_take_views or generator.kind == "global" or few >= _MANY or any(v.dims for v in values):
+    if not ctx.session.steps_take_views or generator.kind == "global" or few >= _MANY or any(v.dims for v in values):
         return False
     return is_numpys_way(generator.kind)
 
@@ -314,7 +315,7 @@ def is_numpys_way(kind: str) -> bool:
 def _drawn(
     ctx: Context, generator: Generator, by: str, values: Sequence[Array], dims: tuple[Expr, ...], dtype: str
 ) -> Array:
-    state = ctx.whole(ctx.buffers[generator.state])
+    state = ctx.names.whole(ctx.names.buffers[generator.state])
     numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
     tables = () if generator.legacy else _TABLES.get(by, ())
     by = f"twister_{by}" if generator.legacy else by
@@ -323,8 +324,8 @@ def _drawn(
         return as_array(ctx, compose(ctx, "drawing", by, given, {}))
     made = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(made.name))
-    compose(ctx, "drawing", "fill", [ctx.whole(made), Static(by), *given], {})
-    return ctx.whole(made)
+    compose(ctx, "drawing", "fill", [ctx.names.whole(made), Static(by), *given], {})
+    return ctx.names.whole(made)
 
 
 def _result(ctx: Context, made: Array, python: bool) -> Value:
@@ -424,7 +425,7 @@ def _permutation(
         ctx.fail(refusals.RANDOM, f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:
         (count,) = full(ctx, (integer_expr(ctx, given),), b.ZERO).dims
-        held = Array(ctx.axes((count,)), Const(0, "int64"))
+        held = Array(ctx.names.axes((count,)), Const(0, "int64"))
         value = Array(held.axes, b.cast(held.axes[0].var, "int64"))
     if name == "shuffle" and isinstance(given, Array):
         outputs.check_readonly(ctx, given, "array")
@@ -490,7 +491,7 @@ def _chosen(
     for number, of in enumerate(("nan", "negative", "sum"), 1):
         ctx.guard(b.compare("not_equal", b.as_index(trouble), b.index(number)), "ValueError", says[of])
     by = Static("twister_number" if generator.legacy else "number")
-    state = ctx.whole(ctx.buffers[generator.state])
+    state = ctx.names.whole(ctx.names.buffers[generator.state])
     return Scalar(scalar_expr(ctx, compose(ctx, "drawing", "chosen", [state, by, likely], {})))
 
 

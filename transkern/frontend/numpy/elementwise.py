@@ -17,6 +17,7 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.python import python_complex
 from transkern.frontend.sources.observed import note_array
+from transkern.frontend.state import guards
 from transkern.frontend.translate import special_methods
 from transkern.frontend.values import doubts, large
 from transkern.frontend.values.asking import asked
@@ -339,11 +340,11 @@ def as_array(ctx: Context, value: Value) -> Array:
         case Seq(items, "tuple" | "list"):
             return _sequence_array(ctx, items)
         case GrowingList() as owner:
-            if owner.buffer in ctx.doubted_lists:
+            if owner.buffer in ctx.lists.doubted:
                 problem = "an array of a list whose elements differ in type: its own type depends on which they are"
                 ctx.fail(refusals.LIST_OF_TYPES, problem, "append elements of one type: x.dtype.type(0) for 0")
             array = list_array(ctx, owner)
-            dtype = ctx.array_types.get(owner.buffer, array.dtype)
+            dtype = ctx.lists.array_types.get(owner.buffer, array.dtype)
             return array if dtype == array.dtype else replace(array, body=b.cast(array.body, dtype))
         case Range() if b.constant(value.step):
             made = range_array(ctx, value)
@@ -362,7 +363,7 @@ def range_array(ctx: Context, value: Range) -> Array:
     """A range as an array of integers, also where it is empty."""
     from transkern.frontend.loops.trips import trip_count
 
-    axis = ctx.axis("i", trip_count(value.start, value.stop, value.step))
+    axis = ctx.names.axis("i", trip_count(value.start, value.stop, value.step))
     return Array((axis,), b.cast(b.add(value.start, b.mul(value.step, axis.var)), "int64"))
 
 
@@ -377,15 +378,15 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
             return _even_rows(ctx, owner, owner.rows)
         owner = owner.rows.pool
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner.original)
+        ctx.lists.untyped.append(owner.original)
         # what a loop appends further down is seen when it is translated again
-        return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
+        return Array((ctx.names.axis("i", b.ZERO),), Const(0.0, "float64"))
     if owner.columns:
         return _table(ctx, owner, owner.length)
     if owner.options:
         ctx.fail(refusals.ARRAY_OF, "an array of texts", "keep the texts in a list")
-    axes = ctx.axes((owner.length, *owner.dims))
-    body: Expr = ctx.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
+    axes = ctx.names.axes((owner.length, *owner.dims))
+    body: Expr = ctx.names.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
     if owner.dtype == "index":
         body = b.cast(body, "int64")
     return Array(axes, body)
@@ -402,19 +403,19 @@ def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
         return Load(rows.sizes.buffer, (Load(owner.buffer, owner.index(k), "index"),), "index")
 
     some = b.compare("greater", owner.length, b.ZERO)
-    first = ctx.variable("length", "index")
-    with ctx.block() as out:
+    first = ctx.names.variable("length", "index")
+    with ctx.emitter.block() as out:
         ctx.emit(n.Assign(first.name, size(b.ZERO)))
     ctx.emit(n.Assign(first.name, b.ZERO))
     ctx.emit(n.If(some, tuple(out)))
     extent = ctx.extent(first)
-    (axis,) = ctx.axes((owner.length,))
+    (axis,) = ctx.names.axes((owner.length,))
     even = b.logical_not(Reduce("any", (axis,), b.compare("not_equal", size(axis.var), extent), "bool"))
     ctx.guard(even, "ValueError", _UNEVEN, (owner.length,))
-    axes = ctx.axes((owner.length, extent, *pool.dims))
+    axes = ctx.names.axes((owner.length, extent, *pool.dims))
     number = Load(owner.buffer, owner.index(axes[0].var), "index")
     at = b.add(Load(rows.starts.buffer, (number,), "index"), axes[1].var)
-    body: Expr = ctx.load(pool.buffer, (at, *(a.var for a in axes[2:])))
+    body: Expr = ctx.names.load(pool.buffer, (at, *(a.var for a in axes[2:])))
     return Array(axes, b.cast(body, "int64") if pool.dtype == "index" else body)
 
 
@@ -433,16 +434,16 @@ def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
         problem = f"an array of {constant.dtype} from outside the function"
         ctx.fail(refusals.DTYPE, problem, "convert it where it is made, such as with .astype(np.float64)")
     note_array(constant, passed=True)
-    name = next((name for name, known in ctx.captured if known is constant), None)
+    name = next((name for name, known in ctx.inputs.captured if known is constant), None)
     if name is None:
-        name = ctx.fresh("table")
-        ctx.captured.append((name, constant))
+        name = ctx.names.fresh("table")
+        ctx.inputs.captured.append((name, constant))
     dims = tuple(b.index(d) for d in constant.shape)
-    ctx.taken.add(name)
+    ctx.names.taken.add(name)
     aligned = are_aligned([constant])
     layout = "C" if constant.flags.c_contiguous else "strided"
-    ctx.buffers[name] = Buffer(name, constant.dtype.name, dims, "argument", layout, aligned=aligned)
-    return ctx.whole(ctx.buffers[name])
+    ctx.names.buffers[name] = Buffer(name, constant.dtype.name, dims, "argument", layout, aligned=aligned)
+    return ctx.names.whole(ctx.names.buffers[name])
 
 
 def _can_be_passed(constant: np.ndarray[Any, Any]) -> bool:
@@ -470,7 +471,7 @@ def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
     if any(c.dims or c.columns or not c.dtype or c.options for c in owner.columns):
         ctx.fail(refusals.ARRAY_OF, "an array of tuples of something else than numbers", "append tuples of numbers")
     dtype = result_type(ctx, columns)
-    axes = ctx.axes((count, b.index(len(columns))))
+    axes = ctx.names.axes((count, b.index(len(columns))))
     parts = [b.cast(Load(c.buffer, c.index(axes[0].var), c.dtype), dtype) for c in owner.columns]
     return Array(axes, select(axes[1].var, parts))
 
@@ -481,18 +482,20 @@ def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     if constant.ndim == 0:
         made = Array((), static_expr(ctx, constant[()]))
     elif constant.size == 0:
-        made = Array(ctx.axes(tuple(map(b.index, constant.shape))), b.cast(Const(0, "int64"), constant.dtype.name))
+        made = Array(
+            ctx.names.axes(tuple(map(b.index, constant.shape))), b.cast(Const(0, "int64"), constant.dtype.name)
+        )
     else:
         made = _sequence_array(ctx, tuple(Static(v) for v in constant))
-    ctx.outside.append((made, constant))
+    ctx.inputs.outside.append((made, constant))
     return replace(made, origin=(made, tuple(a.var for a in made.axes)))
 
 
 def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     """``np.array`` of a display: a select over the position."""
     if not items:
-        return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
-    ctx.step(1 + len(items) // 2)
+        return Array((ctx.names.axis("i", b.ZERO),), Const(0.0, "float64"))
+    ctx.session.step(1 + len(items) // 2)
     if any(isinstance(ctx.deref(item), Seq) for item in items):
         check_even(ctx, items)
     if any(map(large.is_large, items)):
@@ -502,8 +505,8 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     ndim = parts[0].ndim
     if any(p.ndim != ndim for p in parts):
         ctx.fail(refusals.ARRAY_OF, "np.array of a ragged sequence", "all its elements must have the same shape")
-    axis = ctx.axis("i", b.index(len(items)))
-    inner = ctx.axes(parts[0].dims)
+    axis = ctx.names.axis("i", b.index(len(items)))
+    inner = ctx.names.axes(parts[0].dims)
     index = tuple(a.var for a in inner)
     for d, first in enumerate(parts[0].dims):
         shape = (axis.extent, *parts[0].dims[:d])
@@ -523,7 +526,7 @@ def _parts(ctx: Context, items: Sequence[Value]) -> list[Array]:
             part = as_array(ctx, item)
             made[key] = ctx.compact(part, "part") if part.mask is not None else part
         else:
-            ctx.step(1 + len(item.items) // 2)  # what is made of it grows all the same
+            ctx.session.step(1 + len(item.items) // 2)  # what is made of it grows all the same
         parts.append(made[key])
     return parts
 
@@ -722,15 +725,16 @@ def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
 def check_range(ctx: Context, expr: Expr, dtype: str) -> None:
     """NumPy's error for a Python integer of run time that an array's type does not hold."""
     info = np.iinfo(dtype)
-    low, high = ctx.range_of(expr) or (None, None)
+    low, high = ctx.facts.range_of(expr) or (None, None)
     condition: Expr = b.TRUE
     if info.min > -(2**63) and not (
-        ctx.not_negative(expr) or (low is not None and b.compare("greater_equal", low, b.index(info.min)) == b.TRUE)
+        ctx.facts.not_negative(expr)
+        or (low is not None and b.compare("greater_equal", low, b.index(info.min)) == b.TRUE)
     ):
         condition = b.compare("greater_equal", expr, b.index(info.min))
     if info.max < 2**63 - 1 and not _stays_below(ctx, high, info.max):
         condition = b.both(condition, b.compare("less_equal", expr, b.index(info.max)))
-    condition = b.either(b.logical_not(ctx.of_elements), condition)  # an empty list is one of float64
+    condition = b.either(b.logical_not(ctx.lists.of_elements), condition)  # an empty list is one of float64
     ctx.guard(condition, "OverflowError", f"Python integer {{}} out of bounds for {dtype}", (expr,))
 
 
@@ -741,9 +745,9 @@ def _stays_below(ctx: Context, high: Expr | None, most: int) -> bool:
     below = b.compare("less_equal", b.sub(high, b.ONE), b.index(most))
     if below == b.TRUE:
         return True
-    if most < 2**31 - 1 or buffers_read(high) or not variables_read(high) <= ctx.entry - ctx.integers:
+    if most < 2**31 - 1 or buffers_read(high) or not variables_read(high) <= ctx.facts.entry - ctx.inputs.integers:
         return False
-    ctx.assume(below)
+    ctx.facts.assume(below)
     return True
 
 
@@ -938,7 +942,7 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
             _exponent_is_not_negative(ctx, exprs[1], "2")
             ctx.guard(b.compare("less", exprs[1], b.index(63)), "OverflowError", _TOO_LARGE)
             return Scalar(Apply("left_shift", (b.ONE, exprs[1]), "index"), True)
-        if isinstance(args[0], Static) and args[0].value in (1, -1) and ctx.not_negative(exprs[1]):
+        if isinstance(args[0], Static) and args[0].value in (1, -1) and ctx.facts.not_negative(exprs[1]):
             odd = b.compare("equal", b.mod(exprs[1], b.index(2)), b.ONE)
             return Scalar(b.where(odd, b.index(args[0].value), b.ONE), True)
         _exponent_is_not_negative(ctx, exprs[1], "an integer")
@@ -952,7 +956,7 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
             exprs[1] = b.minimum(exprs[1], b.index(63))
     exprs = [b.cast(e, common) for e in exprs]
     if op == "power" and common == "float64":
-        given = [not buffers_read(e) and variables_read(e) <= ctx.entry for e in exprs]
+        given = [not buffers_read(e) and variables_read(e) <= ctx.facts.entry for e in exprs]
         exprs = [e if known else ctx.let(e, "base") for e, known in zip(exprs, given, strict=True)]
         return Scalar(_float_power(ctx, exprs[0], exprs[1]), True)
     node = Apply(op, tuple(exprs), common)
@@ -981,17 +985,17 @@ def _float_power(ctx: Context, base: Expr, exponent: Expr) -> Expr:
     except ZeroDivisionError as error:
         text = str(error)
     bad = b.both(Apply("equal", (base, zero), "bool"), Apply("less", (exponent, zero), "bool"))
-    ctx.guard_early(b.logical_not(bad), "ZeroDivisionError", text)
+    guards.guard_early(ctx, b.logical_not(bad), "ZeroDivisionError", text)
     whole = Apply("equal", (Apply("floor", (exponent,), "float64"), exponent), "bool")
     negative = b.both(Apply("less", (base, zero), "bool"), Apply("isfinite", (base,), "bool"))
     if not (isinstance(exponent, Const) and float(exponent.value).is_integer()):  # type: ignore[arg-type]
-        ctx.guard_early(
-            b.either(b.logical_not(negative), whole), "ValueError",
+        guards.guard_early(
+            ctx, b.either(b.logical_not(negative), whole), "ValueError",
             "a negative number to a fractional power is complex in Python, which is not compiled",
         )  # fmt: skip
     finite = b.both(Apply("isfinite", (base,), "bool"), Apply("isfinite", (exponent,), "bool"))
     overflow = b.both(Apply("isinf", (value,), "bool"), finite)  # without a name: such checks move to the front
-    ctx.guard_early(b.logical_not(overflow), "OverflowError", "(34, 'Numerical result out of range')")
+    guards.guard_early(ctx, b.logical_not(overflow), "OverflowError", "(34, 'Numerical result out of range')")
     return value
 
 
@@ -1012,15 +1016,15 @@ def align(
         arrays = [v for v in values if isinstance(v, Array)]
         mask_owner = None
     dims = broadcast_dims(ctx, [v.domain if isinstance(v, Array) else () for v in values], words)
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     elements: list[Expr] = []
     for v in values:
         if not isinstance(v, Array):
             elements.append(scalar_expr(ctx, v))
             continue
         elements.append(v.candidate(stretched(ctx, v.domain, axes)))
-    if any(a.is_turned or a.axes in ctx.operands for a in arrays):
-        ctx.operands[axes] = arrays
+    if any(a.is_turned or a.axes in ctx.aliasing.operands for a in arrays):
+        ctx.aliasing.operands[axes] = arrays
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
 
@@ -1088,7 +1092,7 @@ def part(ctx: Context, value: Array, name: str) -> Array:
     """``z.real``, ``z.imag`` of complex numbers: of memory a view."""
     dtype = float_of(value.dtype)
     if value.view and isinstance(value.body, Load):
-        index, dims = value.body.index, ctx.buffers[value.body.buffer].dims
+        index, dims = value.body.index, ctx.names.buffers[value.body.buffer].dims
         if len(index) != len(dims):  # counted in memory, which a part behind it would make a subscript of two axes
             [place] = index
             index = b.unravel(place, dims)
@@ -1107,15 +1111,15 @@ def together(ctx: Context, real: Value, imag: Value) -> Value:
 def warn_discarded(ctx: Context, source: str, target: str) -> None:
     """NumPy's ComplexWarning for a cast that leaves imaginary parts out, once a call; a cast in a loop or a branch is
     silent."""
-    if not is_complex(source) or is_complex(target) or target == "bool" or ctx.out is not ctx.root:
+    if not is_complex(source) or is_complex(target) or target == "bool" or ctx.emitter.out is not ctx.emitter.root:
         return
-    if any(ctx.filters or ()):
-        if ctx.filters and ctx.filters[-1] == "ignore":
+    if any(ctx.scopes.filters or ()):
+        if ctx.scopes.filters and ctx.scopes.filters[-1] == "ignore":
             return
         ctx.fail(refusals.WARNINGS, "NumPy's ComplexWarning where a filter may choose it", "take the real part: z.real")
     said = n.Library("discarded", (), ())
-    if said not in ctx.root:
-        ctx.root.insert(0, said)
+    if said not in ctx.emitter.root:
+        ctx.emitter.root.insert(0, said)
 
 
 def convert(value: Array, dtype: str) -> Array:

@@ -37,7 +37,7 @@ from transkern.ir.traverse import buffers_read
 def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
     """``x.flat[items]``."""
     at = _item(ctx, source, items)
-    with ctx.counting_all():
+    with ctx.control.counting_all():
         made = array_item(ctx, source.array, [at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
 
@@ -49,12 +49,12 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     given = ctx.deref(value)
     in_turn = isinstance(at, Array) and at.ndim and at.dtype != "bool"
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
-        with ctx.counting_all():
+        with ctx.control.counting_all():
             if in_turn:
                 given = storing.converted(ctx, given, target.array.dtype)
             elif not isinstance(at, (Array, SliceValue)):
                 place = scalar_position(ctx, at, target.array.dims[0], 0)
-                with ctx.raising("ValueError", "Error setting single item of array."):
+                with ctx.control.raising("ValueError", "Error setting single item of array."):
                     storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
                 at = Scalar(place, True)
             elif not is_python_number(given):  # cast as elements of arrays are
@@ -64,7 +64,7 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
                 return
     values = as_array(ctx, given)
     if not values.ndim and not in_turn:
-        with ctx.counting_all():
+        with ctx.control.counting_all():
             storing.write(ctx, target.array, [at], replace(values, view=False))  # a cast
         return
     at = _positions(ctx, target, at) if isinstance(at, Array) and at.ndim else at
@@ -92,11 +92,11 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
             place = b.mod(place, count)
         return line.at((place,))
 
-    with storing.where_some(ctx, count), ctx.counting_all():
+    with storing.where_some(ctx, count), ctx.control.counting_all():
         if isinstance(at, Array):
             storing.write_in_turn(ctx, target, reshape(ctx, at, [Static(-1)]), element)
         else:
-            (axis,) = ctx.axes(dims)
+            (axis,) = ctx.names.axes(dims)
             storing.write(ctx, target, [at], Array((axis,), element(axis.var)))
 
 

@@ -111,14 +111,14 @@ def _column(ctx: Context, value: Value) -> Value:
     array = as_array(ctx, value)
     array = ctx.kept(array)
     if array.ndim == 0:
-        return Array(ctx.axes((b.ONE, b.ONE)), array.body)
+        return Array(ctx.names.axes((b.ONE, b.ONE)), array.body)
     return expand(ctx, array, 1) if array.ndim == 1 else array
 
 
 def _joined(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
     weak = [p for p in parts if is_python_number(p)]
     arrays = [as_array(ctx, p) for p in parts]
-    arrays = [Array(ctx.axes((b.ONE,)), v.body) if v.ndim == 0 else v for v in arrays]
+    arrays = [Array(ctx.names.axes((b.ONE,)), v.body) if v.ndim == 0 else v for v in arrays]
     if weak:  # numbers of Python's take the dtype of the others
         dtype = result_type(ctx, [p if is_python_number(p) else v for p, v in zip(parts, arrays, strict=True)])
         arrays = [
@@ -138,11 +138,11 @@ def _grid(ctx: Context, items: Sequence[Item], is_open: bool) -> Value:
     lines = [Array(v.axes, b.cast(v.body, dtype)) for v in lines]
     if len(lines) == 1:
         return lines[0]
-    axes = ctx.axes(tuple(v.dims[0] for v in lines))
+    axes = ctx.names.axes(tuple(v.dims[0] for v in lines))
     elements = [v.at((x.var,)) for v, x in zip(lines, axes, strict=True)]
     if is_open:
         return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
-    first = ctx.axis("d", b.index(len(lines)))
+    first = ctx.names.axis("d", b.index(len(lines)))
     return Array((first, *axes), select(first.var, elements))
 
 
@@ -158,7 +158,7 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     a = Arguments(ctx, "np.meshgrid", ("copy", "sparse", "indexing"), (), keywords)
     lines = [as_array(ctx, v) for v in args]
     lines = [ctx.kept(v) for v in lines]
-    lines = [v if v.ndim else v.seen(ctx.axes((b.ONE,)), ()) for v in lines]
+    lines = [v if v.ndim else v.seen(ctx.names.axes((b.ONE,)), ()) for v in lines]
     lines = [v if v.ndim == 1 else reshape(ctx, v, [Static(-1)]) for v in lines]
     order = list(range(len(lines)))
     indexing = a.text("indexing", "xy")
@@ -176,7 +176,7 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     copy = a.flag("copy", True)
     grids = []
     for k, v in enumerate(lines):
-        axes = ctx.axes(dims)
+        axes = ctx.names.axes(dims)
         line = v if copy or v.view else ctx.define(v, "line")
         grids.append(Array(axes, line.at((axes[place[k]].var,)), view=not copy))
     return Seq(tuple(grids))
@@ -202,8 +202,8 @@ def _indices(ctx: Context, a: Arguments) -> Value:
         lines = [replace(v, body=b.cast(v.body, dtype)) for v in lines]
     if not lines:
         return full(ctx, (b.ZERO,), Const(0, dtype))
-    axes = ctx.axes(tuple(v.dims[0] for v in lines))
-    first = ctx.axis("d", b.index(len(lines)))
+    axes = ctx.names.axes(tuple(v.dims[0] for v in lines))
+    first = ctx.names.axis("d", b.index(len(lines)))
     return Array((first, *axes), select(first.var, [v.at((x.var,)) for v, x in zip(lines, axes, strict=True)]))
 
 
@@ -219,10 +219,10 @@ def _fromfunction(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Va
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     coordinates: list[Value] = []
     for d in range(len(dims)):
-        axes = ctx.axes(dims)
+        axes = ctx.names.axes(dims)
         coordinates.append(Array(axes, b.cast(axes[d].var, dtype)))
-    assert ctx.inline is not None
-    return ctx.inline(function, coordinates, {})
+    assert ctx.scopes.inline is not None
+    return ctx.scopes.inline(function, coordinates, {})
 
 
 TABLE["numpy.fromfunction"] = _fromfunction
@@ -275,8 +275,8 @@ def _unravel_index(ctx: Context, a: Arguments) -> Value:
     if not value.axes:
         at = ctx.let(at, "at")
     inside = _is_inside(at, total)
-    with ctx.axis_ranges(value.axes):
-        certain = all(ctx.within(at, total))
+    with ctx.facts.axis_ranges(value.axes):
+        certain = all(ctx.facts.within(at, total))
     if not certain:
         shown = at
         if value.axes:

@@ -12,6 +12,7 @@ from transkern.frontend.numpy.elementwise import apply, as_array, convert, resul
 from transkern.frontend.numpy.shaping import (
     normal_axis,
 )  # fmt: skip
+from transkern.frontend.state import guards
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims, stretched
 from transkern.frontend.values.strides import from_outside, in_memory, place_in_memory
@@ -51,33 +52,38 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
         "(size {} is different from {})", (inner_y, inner_x),
     )  # fmt: skip
     if x.ndim == 1 and y.ndim == 1:
-        axis = ctx.axis("r", inner_x)
+        axis = ctx.names.axis("r", inner_x)
         product = Apply("multiply", (x.at((axis.var,)), y.at((axis.var,))), dtype)
-        return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.span), "dot"))
+        return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.session.span), "dot"))
     inner = b.constant(inner_x)
     of_columns = inner == 1 and by == "dot" and is_complex(dtype) and x.ndim == y.ndim == 2  # BLAS adds nothing to zero
     if x.ndim <= 2 and y.ndim <= 2 and (inner is None or inner > 4 or of_columns):
         dims = (*(x.dims[:-1] if x.ndim > 1 else ()), *(y.dims[1:] if y.ndim > 1 else ()))
-        name = by if ctx.steps_take_views else "matmul"
+        name = by if ctx.session.steps_take_views else "matmul"
         return step(ctx, name, {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     batch_x, batch_y = x.axes[:-2], y.axes[:-2]
     batch: tuple[Axis, ...] = ()
     if batch_x and batch_y:
-        with ctx.raising("ValueError", *_batches_differ(x, y)):
-            batch = ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
+        with ctx.control.raising("ValueError", *_batches_differ(x, y)):
+            batch = ctx.names.axes(
+                broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)])
+            )
     elif batch_x or batch_y:
-        batch = ctx.axes(tuple(a.extent for a in (*batch_x, *batch_y)))
+        batch = ctx.names.axes(tuple(a.extent for a in (*batch_x, *batch_y)))
     of_blas = np.dtype(dtype).kind in "fc" and dtype != "float16" and x.ndim > 1 and y.ndim > 1
-    if ctx.steps_take_views and of_blas and (inner is None or inner > 4):  # many products, each of them a library's
+    # many products, each of them a library's
+    if ctx.session.steps_take_views and of_blas and (inner is None or inner > 4):
         dims = (*(a.extent for a in batch), x.dims[-2], y.dims[-1])
         return step(ctx, "matmul", {"left": x, "right": y}, {"product": (dtype, dims)})[0]
-    rows = ctx.axes((x.dims[-2],)) if x.ndim > 1 else ()
-    columns = ctx.axes((y.dims[-1],)) if y.ndim > 1 else ()
-    axis = ctx.axis("r", inner_x)
+    rows = ctx.names.axes((x.dims[-2],)) if x.ndim > 1 else ()
+    columns = ctx.names.axes((y.dims[-1],)) if y.ndim > 1 else ()
+    axis = ctx.names.axis("r", inner_x)
     at_x = (*stretched(ctx, x.dims[:-2], batch), *(a.var for a in rows), axis.var) if x.ndim > 1 else (axis.var,)
     at_y = (*stretched(ctx, y.dims[:-2], batch), axis.var, *(a.var for a in columns)) if y.ndim > 1 else (axis.var,)
     product = Apply("multiply", (x.at(at_x), y.at(at_y)), dtype)
-    return ctx.define(Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.span)), "product")
+    return ctx.define(
+        Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.session.span)), "product"
+    )
 
 
 def _batches_differ(x: Array, y: Array) -> tuple[str, tuple[Expr, ...]]:
@@ -99,14 +105,14 @@ def _operand(ctx: Context, value: Array, base: str) -> tuple[str, n.View | None]
     """An array as a library step takes it: as it is where it lies in memory, else put there as NumPy would have it."""
     if value.mask is not None:
         value = ctx.compact(value, base)
-    if not value.view and ctx.steps_take_views and from_outside(ctx, value) is None:
+    if not value.view and ctx.session.steps_take_views and from_outside(ctx, value) is None:
         value = in_memory(ctx, value, base)
     if value.view and isinstance(value.body, Load):
-        buffer = ctx.buffers[value.base]
-        if is_plain(ctx, value) or (ctx.steps_take_views and value.identity == value.base):
+        buffer = ctx.names.buffers[value.base]
+        if is_plain(ctx, value) or (ctx.session.steps_take_views and value.identity == value.base):
             return value.base, None
-        is_whole_word = buffer.aligned or value.base not in ctx.memories
-        view = place_in_memory(ctx, value) if ctx.steps_take_views and is_whole_word else None
+        is_whole_word = buffer.aligned or value.base not in ctx.inputs.memories
+        view = place_in_memory(ctx, value) if ctx.session.steps_take_views and is_whole_word else None
         if view is not None:
             return value.base, view
     return ctx.define(replace(value, view=False), base).base, None
@@ -116,7 +122,8 @@ def is_plain(ctx: Context, value: Array) -> bool:
     """Whether `value` is a whole buffer in C order."""
     return (
         value.view and isinstance(value.body, Load) and value.body.index == tuple(a.var for a in value.axes)
-        and value.dims == ctx.buffers[value.body.buffer].dims and ctx.buffers[value.body.buffer].layout == "C"
+        and value.dims == ctx.names.buffers[value.body.buffer].dims
+        and ctx.names.buffers[value.body.buffer].layout == "C"
     )  # fmt: skip
 
 
@@ -146,7 +153,7 @@ def step(
     views = tuple(view for _, view in sources) if any(view for _, view in sources) else ()
     outs_of = tuple(o.name for o in buffers)
     given = tuple(attributes.items())
-    caught = ctx.caught(np.linalg.LinAlgError) if ctx.catching and name in FAILING else None
+    caught = guards.caught(ctx, np.linalg.LinAlgError) if ctx.control.catching and name in FAILING else None
     if caught is None:
         ctx.emit(n.Library(name, outs_of, names, given, views))
     else:
@@ -155,8 +162,8 @@ def step(
         ctx.emit(n.Library("attempt", (*outs_of, failed.name), names, (("of", name), ("given", given)), views))
         fails = ctx.let(Load(failed.name, (b.ZERO,), "bool"), "failed")
         message = _FAILURES.get(name, _FAILURES["eig"])
-        ctx.leave_try(b.logical_not(fails), *caught, "LinAlgError", message)
-    return [ctx.whole(o) for o in buffers]
+        guards.leave_try(ctx, b.logical_not(fails), *caught, "LinAlgError", message)
+    return [ctx.names.whole(o) for o in buffers]
 
 
 def stored(ctx: Context, value: Array, base: str) -> Array:

@@ -230,7 +230,7 @@ def places_in(ctx: Context, values: Array, sought: Value, side: str, order: str 
     values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
     single = v.ndim == 0
     values = ctx.kept(values)
-    if ctx.steps_take_views and not is_complex(dtype):  # else a library would have to be asked for each
+    if ctx.session.steps_take_views and not is_complex(dtype):  # else a library would have to be asked for each
         behind = Static(side == "right")
         if single:
             made = compose(ctx, "searching", "_place_of", [values, Scalar(scalar_expr(ctx, v)), behind], {})

@@ -137,7 +137,7 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     whole = axis in (None, Static(None))
     made = reduce(ctx, a.name, x, axis, a.flag("keepdims") and not whole)
     if whole and x.ndim and a.flag("keepdims"):  # it is of the elements in a line, which has one axis
-        made = Array(ctx.axes((b.ONE,) * x.ndim), as_array(ctx, made).body)
+        made = Array(ctx.names.axes((b.ONE,) * x.ndim), as_array(ctx, made).body)
     only_into(ctx, a, "int64")
     message = f"output array does not match result of np.{a.name}."
     outputs.check_shape(ctx, a.get("out"), as_array(ctx, made).dims, message)
@@ -367,10 +367,10 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
     check_unsigned(ctx, x)
     dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
     held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")
-    count = ctx.count(held.base, bound_of(ctx, held.dims[0]))
+    count = ctx.names.count(held.base, bound_of(ctx, held.dims[0]))
     if held.dims[0] != count:
         ctx.emit(n.Assign(count.name, held.dims[0]))
-    return GrowingList(held.base, count.name, dtype, (), True, depth=len(ctx.trips))
+    return GrowingList(held.base, count.name, dtype, (), True, depth=len(ctx.control.trips))
 
 
 @method("view", parameters="dtype")
@@ -489,7 +489,7 @@ def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
         return diagonal(ctx, x, a.get("k") or Static(0), 0, 1)
     shift = constant_int(ctx, a.get("k") or Static(0), "k")
     extent = b.add(x.dims[0], b.index(abs(shift)))
-    i, j = ctx.axes((extent, extent))
+    i, j = ctx.names.axes((extent, extent))
     row = i.var if shift >= 0 else b.sub(i.var, b.index(-shift))
     on = b.compare("equal", j.var, b.add(i.var, b.index(shift)))
     return Array((i, j), b.where(on, x.at((row,)), b.cast(Const(0, "int64"), x.dtype)))

@@ -11,7 +11,7 @@ from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import empties, growing
-from transkern.frontend.context import Context, inhabited
+from transkern.frontend.context import Context
 from transkern.frontend.numpy import elementwise, outputs, shaping
 from transkern.frontend.numpy.choosing import at_least
 from transkern.frontend.numpy.elementwise import (
@@ -47,6 +47,7 @@ from transkern.frontend.numpy.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.python.whole import integer_expr
+from transkern.frontend.state.facts import inhabited
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.attributes import attribute, static_or
 from transkern.frontend.translate.indexing import (
@@ -133,7 +134,7 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
     positions = nonzero_positions(ctx, mask)
     if a.name == "np.argwhere":
         (domain,) = positions[0].axes
-        column = ctx.axis("d", b.index(len(positions)))
+        column = ctx.names.axis("d", b.index(len(positions)))
         found = [p.candidate((domain.var,)) for p in positions]
         return Array((domain, column), elementwise.select(column.var, found), positions[0].mask)
     return Seq(tuple(positions))
@@ -465,7 +466,7 @@ def _joined_rows(ctx: Context, rows: Array, axis: int) -> Array:
     inner = rows.dims[axis + 1]
     dims = [*rows.dims[1:]]
     dims[axis] = b.mul(rows.dims[0], inner)
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     at: list[Expr] = [x.var for x in axes]
     row, at[axis] = b.floordiv(at[axis], inner), b.mod(at[axis], inner)
     return Array(axes, rows.at((row, *at)))
@@ -789,7 +790,7 @@ def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
             "window shape cannot be larger than input array shape",
         )  # fmt: skip
         dims[d] = b.maximum(b.add(b.sub(dims[d], w), b.ONE), b.ZERO)
-    outer, inner = ctx.axes(dims), tuple(ctx.axis("w", w) for w in sizes)
+    outer, inner = ctx.names.axes(dims), tuple(ctx.names.axis("w", w) for w in sizes)
     for d, x in zip(axes, inner, strict=True):
         starts[d] = b.add(starts.get(d, outer[d].var), x.var)
     at = tuple(starts.get(d, x.var) for d, x in enumerate(outer))
@@ -856,7 +857,7 @@ def _positions(ctx: Context, item: slice, extent: Expr) -> Array:
     """What a slice names, as positions."""
     parts = (None if p is None else Static(p) for p in (item.start, item.stop, item.step))
     span = settle_slice(ctx, SliceValue(*parts), extent)
-    (axis,) = ctx.axes((span.length,))
+    (axis,) = ctx.names.axes((span.length,))
     return Array((axis,), b.cast(b.add(span.start, b.mul(span.step, axis.var)), "int64"))
 
 
@@ -887,7 +888,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
             removed.append((piece, behind))
             continue
         if flags is None:
-            (line,) = ctx.axes((extent,))
+            (line,) = ctx.names.axes((extent,))
             flags = ctx.define(Array((line,), b.TRUE), "keep")
         stored = ctx.compact(piece, "removed") if piece.mask is not None else piece
         if stored.dtype == "bool":
@@ -895,13 +896,13 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
             continue
         write(ctx, flags, [stored], Static(False))
     kept = b.sub(high, low)
-    axes = ctx.axes((b.maximum(kept, b.ZERO), *value.dims[1:]))
+    axes = ctx.names.axes((b.maximum(kept, b.ZERO), *value.dims[1:]))
     position = b.add(axes[0].var, low)
     body = value.at((position, *(x.var for x in axes[1:])))
     mask: Expr = b.TRUE if flags is None else flags.at((position,))
     masks += [_not_selected(piece, behind, low, high) for piece, behind in removed]
     for m in masks:
-        with ctx.axis_ranges(axes[:1]):
+        with ctx.facts.axis_ranges(axes[:1]):
             mask = b.both(mask, m(position))
     return Array(axes, body) if mask == b.TRUE else Array(axes, body, mask)
 
@@ -968,7 +969,7 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
     if not value.ndim:
         ctx.guard(b.FALSE, "TypeError", "tri() missing 1 required positional argument: 'N'")
     if value.ndim == 1:  # as many rows, all the same
-        rows = ctx.axis("i", value.dims[0])
+        rows = ctx.names.axis("i", value.dims[0])
         value = Array((rows, *value.axes), value.body)
     k = a.get("k") or Static(0)
     if as_array(ctx, k).dtype.startswith("uint") and not is_python_number(k):

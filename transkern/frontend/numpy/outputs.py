@@ -32,15 +32,15 @@ from transkern.ir.expr import Expr
 
 def check_readonly(ctx: Context, base: Array, what: str) -> None:
     """NumPy's error for a store into an argument that is not to be written, where the store is."""
-    if base.base in ctx.handed_out:
+    if base.base in ctx.inputs.handed_out:
         problem = "a store into what a cached function has made, which others have, too"
         ctx.fail(refusals.TWO_NAMES, problem, "store into a copy of it: y = f(x).copy()")
     if base.readonly == "here":
         problem = "a store through as_strided, by which several elements may be one"
         ctx.fail(refusals.SHARED_MEMORY, problem, "store into the array itself, or into a .copy() of the view")
-    if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
+    if base.readonly or base.base in ctx.inputs.readonly or base.identity in ctx.inputs.readonly:
         ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
-    elif base.base in ctx.memories and ctx.readonly and not base.identity:
+    elif base.base in ctx.inputs.memories and ctx.inputs.readonly and not base.identity:
         problem = "a store into arguments that share memory, of which one is read-only"
         ctx.fail(refusals.SHARED_MEMORY, problem, "pass copies")
     note_written(ctx, base)
@@ -48,8 +48,8 @@ def check_readonly(ctx: Context, base: Array, what: str) -> None:
 
 def note_written(ctx: Context, base: Array) -> None:
     """Notes that an argument is stored into, also where the store raises an error that comes later."""
-    if base.identity or ctx.buffers[base.base].role == "argument":
-        ctx.written.add(base.base)
+    if base.identity or ctx.names.buffers[base.base].role == "argument":
+        ctx.inputs.written.add(base.base)
 
 
 def check_writable(ctx: Context, outs: Sequence[Value | None]) -> None:

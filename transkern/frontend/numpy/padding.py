@@ -36,7 +36,9 @@ def _pad(ctx: Context, a: Arguments) -> Value:
             if not b.is_nonnegative(w):
                 ctx.guard(b.compare("greater_equal", w, b.ZERO), "ValueError", "index can't contain negative values")
     sizes = [tuple(w if b.is_nonnegative(w) else ctx.extent(w) for w in pair) for pair in widths[: value.ndim]]
-    axes = ctx.axes(tuple(b.add(b.add(n, before), after) for n, (before, after) in zip(value.dims, sizes, strict=True)))
+    axes = ctx.names.axes(
+        tuple(b.add(b.add(n, before), after) for n, (before, after) in zip(value.dims, sizes, strict=True))
+    )
     if mode in ("constant", "empty"):
         fill = a.get("constant_values") or Static(0)
         return _constant(ctx, value, axes, sizes, _pairs(ctx, fill, value.ndim))

@@ -93,7 +93,7 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
         dtype = result_type(ctx, [x, y])
         if dtype in _OF_BLAS:  # no sum, which would begin with 0.0
             one, two = (b.cast(v.at((b.ZERO,) * v.ndim), dtype) for v in (x, y))
-            axes = ctx.axes((b.ONE,) * (x.ndim + y.ndim - 2))
+            axes = ctx.names.axes((b.ONE,) * (x.ndim + y.ndim - 2))
             product = Apply("multiply", (one, two), dtype)
             return Array(axes, product) if axes else Scalar(product)
     if inner and y.ndim == 2:
@@ -199,7 +199,7 @@ def _kron(ctx: Context, a: Arguments) -> Value:
     ndim = max(p.ndim, q.ndim)
     outer = (*[b.ONE] * (ndim - p.ndim), *p.dims)
     inner = (*[b.ONE] * (ndim - q.ndim), *q.dims)
-    axes = ctx.axes(tuple(b.mul(m, n) for m, n in zip(outer, inner, strict=True)))
+    axes = ctx.names.axes(tuple(b.mul(m, n) for m, n in zip(outer, inner, strict=True)))
     at = [b.floordiv(x.var, n) for x, n in zip(axes, inner, strict=True)][ndim - p.ndim :]
     rest = [b.mod(x.var, n) for x, n in zip(axes, inner, strict=True)][ndim - q.ndim :]
     return Array(axes, Apply("multiply", (p.at(tuple(at)), q.at(tuple(rest))), dtype))
@@ -221,7 +221,7 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     terms, out = _subscripts(ctx, text.value, operands)
     dims = _label_dims(ctx, terms, out, operands)
     extents: dict[str, Expr] = {}
-    with ctx.raising("ValueError", *_remapped(terms, out, dims, operands)):
+    with ctx.control.raising("ValueError", *_remapped(terms, out, dims, operands)):
         for label in "".join(dict.fromkeys("".join(terms))):
             (extents[label],) = broadcast_dims(ctx, [(d[label],) for d in dims if label in d])
     dtype = result_type(ctx, operands)
@@ -247,7 +247,7 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
 
 
 def _axes(ctx: Context, extents: Mapping[str, Expr]) -> dict[str, Axis]:
-    return {label: ctx.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
+    return {label: ctx.names.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
 
 
 def _element(ctx: Context, labels: str, value: Array, axes: Mapping[str, Axis], dtype: str) -> Expr:
@@ -272,7 +272,7 @@ def _sum_of_products(
     kept = tuple(axes[label] for label in out)
     summed = tuple(axis for label, axis in axes.items() if label not in out)
     if summed:
-        body = Reduce("any" if dtype == "bool" else "sum", summed, body, dtype, ctx.span)
+        body = Reduce("any" if dtype == "bool" else "sum", summed, body, dtype, ctx.session.span)
     elif dtype.startswith(("float", "complex")) and not signed:
         body = Apply("add", (body, Const(0.0, dtype)), dtype)  # NumPy adds each product to a zero: none is -0.0
     return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
@@ -304,7 +304,7 @@ def _matrix_product(
 ) -> Value | None:
     """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
     operand, and of the result, in two groups."""
-    if not ctx.steps_take_views or len(terms) != 2 or np.dtype(dtype).kind not in "fc":
+    if not ctx.session.steps_take_views or len(terms) != 2 or np.dtype(dtype).kind not in "fc":
         return None
     one, two = terms
     inner = "".join(label for label in one if label in two)
@@ -418,11 +418,11 @@ def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -
     turned = transpose(ctx, value, [*rest, first, second])
     rows = b.maximum(b.sub(turned.dims[-2], b.index(max(0, -by))), b.ZERO)
     columns = b.maximum(b.sub(turned.dims[-1], b.index(max(0, by))), b.ZERO)
-    axes: tuple[Axis, ...] = ctx.axes((*turned.dims[:-2], b.minimum(rows, columns)))
+    axes: tuple[Axis, ...] = ctx.names.axes((*turned.dims[:-2], b.minimum(rows, columns)))
     last = axes[-1].var
     at = (*(x.var for x in axes[:-1]), b.add(last, b.index(max(0, -by))), b.add(last, b.index(max(0, by))))
     line = turned.seen(axes, at)
     if not line.view:
         line = ctx.define(line, "diagonal")
-        ctx.spaced.add(line.base)
+        ctx.aliasing.spaced.add(line.base)
     return replace(line, readonly=True)

@@ -43,7 +43,7 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
     span = b.sub(last, first) if size > 0 else b.sub(first, last)
     length = b.maximum(b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size))), b.ZERO)
     if buffers_read(length) or any(
-        not b.is_size_name(v) and v not in ctx.entry and v not in ctx.ranges for v in variables_read(length)
+        not b.is_size_name(v) and v not in ctx.facts.entry and v not in ctx.facts.ranges for v in variables_read(length)
     ):
         length = ctx.extent(length)  # computed on the way here
     return _by_integers(ctx, length, first, by, dtype, True)
@@ -51,7 +51,7 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
 
 def _by_integers(ctx: Context, length: Expr, first: Expr, by: Expr, dtype: str, python: bool) -> Array:
     """``first + i * by`` as `dtype`; `python`: NumPy stores Python's integers first, which the type must hold."""
-    (axis,) = ctx.axes((length,))
+    (axis,) = ctx.names.axes((length,))
     if python and dtype.startswith(("int", "uint")):
         info = np.iinfo(dtype)
         message = f"Python integer {{}} out of bounds for {dtype}"
@@ -106,7 +106,7 @@ def _of_floats(ctx: Context, start: Value, stop: Value, step: Value, dtype: str)
         one, two = (b.cast(v, "index") for v in values)
         python = is_python_number(start) and is_python_number(second)
         return _by_integers(ctx, length, one, b.sub(two, one), dtype, python)
-    (axis,) = ctx.axes((length,))
+    (axis,) = ctx.names.axes((length,))
     return _by_difference(ctx, axis, values[0], values[1], dtype)
 
 
@@ -130,7 +130,7 @@ def _length(ctx: Context, gap: Value, span: Value) -> Expr:
     )
     steps = b.maximum(b.cast(Apply("ceil", (value,), "float64"), "index"), b.ZERO)
     few = b.where(Apply("signbit", (value,), "bool"), b.ZERO, b.ONE)
-    name = f"{ctx.fresh('length')}.size"
+    name = f"{ctx.names.fresh('length')}.size"
     ctx.emit(n.Let(name, ctx.let(b.where(vanishes_now, few, steps), "length")))
     return b.size(name)
 
@@ -161,7 +161,7 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
     # steps that are too small for their own sum: NumPy divides first where one of them vanishes
     vanishes: Expr = Apply("equal", (step, Const(0.0, work)), "bool")
     if axes:
-        inner = ctx.axes(tuple(x.extent for x in axes))
+        inner = ctx.names.axes(tuple(x.extent for x in axes))
         renamed = b.substitute(vanishes, {x.name: y.var for x, y in zip(axes, inner, strict=True)})
         vanishes = ctx.let(Reduce("any", inner, renamed, "bool"), "vanishes")
     slow = Apply("multiply", (Apply("divide", (position, div), work), delta), work)

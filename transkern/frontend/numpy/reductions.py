@@ -105,8 +105,8 @@ def reduce(
         ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _EMPTY[op])
     if is_complex(value.dtype) and op in ("prod", "max", "min", "argmax", "argmin"):
         return _in_order(ctx, op, value, axes, keepdims, initial)
-    inner = tuple(ctx.axis("r", value.domain[a]) for a in axes)
-    outer = ctx.axes(tuple(d for p, d in enumerate(value.domain) if p not in axes))
+    inner = tuple(ctx.names.axis("r", value.domain[a]) for a in axes)
+    outer = ctx.names.axes(tuple(d for p, d in enumerate(value.domain) if p not in axes))
     position = dict(zip(axes, inner, strict=True))
     rest = iter(outer)
     at = tuple(position[p].var if p in position else next(rest).var for p in range(value.ndim))
@@ -120,7 +120,7 @@ def reduce(
         if op == "sum" and result.startswith(("float", "complex")):  # a sum begins with 0.0: it is never -0.0
             total = Apply("add", (Const(0j if is_complex(result) else 0.0, result), total), result)
     else:
-        total = Reduce(op, inner, body, "index" if op in ("argmax", "argmin", "count") else result, ctx.span)
+        total = Reduce(op, inner, body, "index" if op in ("argmax", "argmin", "count") else result, ctx.session.span)
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
     if initial is not None:
@@ -137,7 +137,7 @@ def reduce(
         facts = {"low": b.ZERO, "high": inner[0].extent if inner else b.ONE}
     if keepdims:
         kept = iter(outer)
-        full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
+        full = tuple(ctx.names.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
 
@@ -151,7 +151,7 @@ def _check_rounding(ctx: Context, value: Array, axes: tuple[int, ...]) -> None:
     for x in walk_expr(value.body):  # an elementwise function's result lies as its operands do
         if isinstance(x, Load):
             turns = [place[v] for i in x.index for v in sorted(variables_read(i) & place.keys())]
-            along = along and turns == sorted(turns) and ctx.buffers[x.buffer].layout == "C"
+            along = along and turns == sorted(turns) and ctx.names.buffers[x.buffer].layout == "C"
     if not along:
         problem = "a sum or product of float16 over an axis that is not the last: NumPy rounds it at each step"
         ctx.fail(refusals.DTYPE, problem, "compute it in float32: x.sum(0, dtype=np.float32)")

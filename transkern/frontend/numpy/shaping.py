@@ -206,18 +206,19 @@ def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:
     _check_size(ctx, dims, value.dtype)
     for d in dims:
         if not b.is_nonnegative(d):
-            low_high = ctx.range_of(d)
+            low_high = ctx.facts.range_of(d)
             if low_high is None or not b.is_nonnegative(low_high[0]):
                 ctx.guard(b.compare("greater_equal", d, b.ZERO), "ValueError", "negative dimensions are not allowed")
             d = _as_size(ctx, d)
         sizes.append(d)
-    return Array(ctx.axes(sizes), value)
+    return Array(ctx.names.axes(sizes), value)
 
 
 def _check_size(ctx: Context, dims: tuple[Expr, ...], dtype: str) -> None:
     """NumPy's error for an array of more bytes than there are addresses, where numbers that are no sizes say how long
     it is; what is made of sizes is checked where it gets memory."""
-    counted = [isinstance(d, Const) or variables_read(d) <= ctx.dims or ctx.range_of(d) is not None for d in dims]
+    given = ctx.inputs.dims
+    counted = [isinstance(d, Const) or variables_read(d) <= given or ctx.facts.range_of(d) is not None for d in dims]
     if all(counted) and not all(isinstance(d, Const) for d in dims):
         return
     most = b.HIGHEST // np.dtype("int64" if dtype == "index" else dtype).itemsize
@@ -240,10 +241,10 @@ def _as_size(ctx: Context, dim: Expr) -> Expr:
     has the form that a slice's length has, so that ``np.zeros(n - 2)`` and ``x[1:-1]`` are seen to be of one size."""
     if b.constant(dim) is not None:
         return dim
-    made = ctx.unnamed(dim)
-    if variables_read(made) <= ctx.entry and not buffers_read(made):
+    made = ctx.facts.unnamed(dim)
+    if variables_read(made) <= ctx.facts.entry and not buffers_read(made):
         dim = made  # one name for all sizes that are made alike
-    if variables_read(dim) <= ctx.dims:
+    if variables_read(dim) <= ctx.inputs.dims:
         return b.maximum(dim, b.ZERO)
     return ctx.extent(dim)
 
@@ -277,7 +278,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     dims = [_in_sizes(ctx, size_of(ctx, i)) for i in items]
     total = b.product(value.dims)
     for d in dims:
-        if b.constant(d) is None and not ctx.not_negative(d) and not ctx.assume_at_least(d, 0):
+        if b.constant(d) is None and not ctx.facts.not_negative(d) and not ctx.facts.assume_at_least(d, 0):
             text = "a size that stands for what remains, as it is negative, which a call cannot tell, is not compiled"
             ctx.guard(b.compare("greater_equal", d, b.ZERO), "RuntimeError", text)
     unknown = [p for p, d in enumerate(dims) if (b.constant(d) or 0) < 0]
@@ -304,7 +305,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     if tuple(dims) == value.dims:
         return replace(value, identity="")
     squeezed = _same_without_ones(value, tuple(dims))
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     if squeezed is not None:
         index = tuple(b.ZERO if p is None else axes[p].var for p in squeezed)
         return value.seen(axes, index)
@@ -346,10 +347,10 @@ def _has_quotient(e: Expr) -> bool:
 
 def _in_sizes(ctx: Context, size: Expr) -> Expr:
     """A size, by the names of the sizes of arrays that it is made of."""
-    made = b.map_expr(ctx.unnamed(size), ctx.extents.get)
+    made = b.map_expr(ctx.facts.unnamed(size), ctx.facts.extents.get)
     factors = b.factors(made)
-    values = [value for value, name in ctx.extents.items() if name in factors]
-    if made == size or not values or not all(ctx.assume_at_least(value, 0) for value in values):
+    values = [value for value, name in ctx.facts.extents.items() if name in factors]
+    if made == size or not values or not all(ctx.facts.assume_at_least(value, 0) for value in values):
         return size
     return made
 
@@ -367,7 +368,7 @@ def _cancel(ctx: Context, total: Expr, known: Expr) -> Expr | None:
     for factor in b.factors(known):
         size = b.maximum(factor, b.ZERO)
         if size != factor and size in sizes:
-            if not ctx.assume_at_least(factor, 0):
+            if not ctx.facts.assume_at_least(factor, 0):
                 text = "a shape of negative sizes is not compiled"
                 ctx.guard(b.compare("greater_equal", factor, b.ZERO), "RuntimeError", text)
             known = b.map_expr(known, {factor: size}.get)
@@ -394,7 +395,7 @@ def flat(ctx: Context, value: Array) -> Array:
     value = ctx.kept(value)
     if not value.view or is_contiguous(ctx, value):
         return reshape(ctx, value, [Static(-1)])
-    axes = ctx.axes([b.product(value.dims)])
+    axes = ctx.names.axes([b.product(value.dims)])
     return Array(axes, value.at(b.unravel(axes[0].var, value.dims)), view=True, readonly=value.readonly)
 
 
@@ -452,7 +453,7 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
         total = b.add(total, v.dims[axis])
     dims = list(values[0].dims)
     dims[axis] = total
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     index = [a.var for a in axes]
 
     def element(k: int) -> Expr:
@@ -471,7 +472,7 @@ def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str
     bound: Expr = b.ZERO
     for p in pieces:
         bound = b.add(bound, p.domain[0])
-    ranges = [ctx.array_range(p) for p in pieces]
+    ranges = [ctx.facts.array_range(p) for p in pieces]
     facts = {}
     if all(r is not None for r in ranges):
         low, high = ranges[0]  # type: ignore[misc]
@@ -479,13 +480,13 @@ def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str
             low, high = b.minimum(low, r[0]), b.maximum(high, r[1])  # type: ignore[index]
         facts = {"low": low, "high": high}
     buffer = ctx.buffer(name, dtype, (bound,), **facts)
-    count = ctx.count(buffer.name, bound)
+    count = ctx.names.count(buffer.name, bound)
     ctx.emit(n.Alloc(buffer.name))
     ctx.emit(n.Assign(count.name, b.ZERO))
     for p in pieces:
         mask = b.TRUE if p.mask is None else p.mask
         ctx.emit(n.Filter((buffer.name,), count.name, p.axes, mask, (b.cast(p.body, dtype),), (), True))
-    return ctx.whole(buffer, (count,))
+    return ctx.names.whole(buffer, (count,))
 
 
 def stack(
@@ -511,7 +512,7 @@ def expand(ctx: Context, value: Array, axis: int) -> Array:
     """``np.expand_dims`` at a normalised axis."""
     if value.mask is not None and axis == 0:
         value = ctx.compact(value, "kept")
-    new = ctx.axis("o", b.ONE)
+    new = ctx.names.axis("o", b.ONE)
     return replace(value, axes=(*value.axes[:axis], new, *value.axes[axis:]), identity="")
 
 
@@ -566,7 +567,7 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
             )  # fmt: skip
         if count <= 0:
             ctx.guard(b.FALSE, "ValueError", "number sections must be larger than 0.")
-        ctx.step(count)
+        ctx.session.step(count)
         each, extra = b.floordiv(extent, b.index(count)), b.mod(extent, b.index(count))
         if exact:
             return Seq(tuple(_part(ctx, value, axis, b.mul(each, b.index(k)), each) for k in range(count)), "list")
@@ -586,7 +587,7 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
 
 
 def _part(ctx: Context, value: Array, axis: int, start: Expr, length: Expr) -> Array:
-    axes = ctx.axes(tuple(length if d == axis else extent for d, extent in enumerate(value.dims)))
+    axes = ctx.names.axes(tuple(length if d == axis else extent for d, extent in enumerate(value.dims)))
     at = tuple(b.add(start, a.var) if d == axis else a.var for d, a in enumerate(axes))
     return value.seen(axes, at)
 
@@ -596,7 +597,7 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int) -> Array:
     dims = list(value.dims)
     _check_size(ctx, (*dims, times), value.dtype)
     dims[axis] = b.mul(dims[axis], times)
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     at = tuple(b.floordiv(a.var, times) if d == axis else a.var for d, a in enumerate(axes))
     return Array(axes, value.at(at))
 
@@ -613,10 +614,11 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int) -> Array
     message = "operands could not be broadcast together with shape ({},) ({},)"
     ctx.guard(fits, "ValueError", message, (size, number))
     if number != size:
-        along = ctx.axes((size,))
+        along = ctx.names.axes((size,))
         counts = Array(along, counts.at(stretched(ctx, (number,), along)))
     order = [axis, *[d for d in range(value.ndim) if d != axis]]
-    way = "repeated_in_turn" if ctx.steps_take_views else "repeated"  # by one after the other, or by all at once
+    # by one after the other, or by all at once
+    way = "repeated_in_turn" if ctx.session.steps_take_views else "repeated"
     made = as_array(ctx, compose(ctx, "folding", way, [transpose(ctx, value, order), counts], {}))
     return transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
 
@@ -629,14 +631,14 @@ def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
         ctx.guard(b.compare("greater_equal", t, b.ZERO), "ValueError", "negative dimensions are not allowed")
     times = [*[b.ONE] * (value.ndim - len(times)), *(ctx.extent(t) for t in times)]
     _check_size(ctx, (*value.dims, *times), value.dtype)
-    axes = ctx.axes(tuple(ctx.short(b.mul(d, t)) for d, t in zip(value.dims, times, strict=True)))
+    axes = ctx.names.axes(tuple(ctx.short(b.mul(d, t)) for d, t in zip(value.dims, times, strict=True)))
     at = tuple(b.mod(a.var, d) if t != b.ONE else a.var for a, d, t in zip(axes, value.dims, times, strict=True))
     return Array(axes, value.at(at))
 
 
 def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
     value = ctx.kept(value)
-    axes = ctx.axes(value.dims)
+    axes = ctx.names.axes(value.dims)
     at = tuple(b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes))
     return value.seen(axes, at)
 
@@ -652,7 +654,7 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
         flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
         return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])
     by = integer_expr(ctx, shift)
-    axes = ctx.axes(value.dims)
+    axes = ctx.names.axes(value.dims)
     at = tuple(b.mod(b.sub(a.var, by), a.extent) if d == axis else a.var for d, a in enumerate(axes))
     return Array(axes, value.at(at))
 
@@ -666,7 +668,7 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
         f"requested shape {shapes[1]}"
     )
     for d in dims:
-        if not ctx.not_negative(d):
+        if not ctx.facts.not_negative(d):
             less = b.compare("greater_equal", d, b.ZERO)
             ctx.guard(less, "ValueError", "all elements of broadcast shape must be non-negative")
     if value.ndim > len(dims):

@@ -55,8 +55,8 @@ def _as_strided(ctx: Context, a: Arguments) -> Value:
     steps = own if a.get("strides") is None else _steps(ctx, a.need("strides"), np.dtype(value.dtype).itemsize)
     if len(steps) != len(dims):
         ctx.guard(b.FALSE, "ValueError", "mismatch in length of strides and shape")
-    axes = ctx.axes(dims)
-    buffer = ctx.buffers[value.body.buffer]
+    axes = ctx.names.axes(dims)
+    buffer = ctx.names.buffers[value.body.buffer]
     sizes = list(buffer.dims) if len(value.body.index) > 1 else [b.product(buffer.dims)]
     lengths = [b.product(tuple(sizes[d + 1 :])) for d in range(len(sizes))]
     places: list[tuple[int, Expr]] | None = None

@@ -84,7 +84,7 @@ def _fitted(ctx: Context, x: Array, extents: dict[int, Expr]) -> Array:
     for axis, extent in extents.items():
         if extent == x.dims[axis]:
             continue
-        axes = ctx.axes((*x.dims[:axis], extent, *x.dims[axis + 1 :]))
+        axes = ctx.names.axes((*x.dims[:axis], extent, *x.dims[axis + 1 :]))
         inside = b.compare("less", axes[axis].var, x.dims[axis])
         index = tuple(v.var for v in axes)
         zero = b.cast(b.index(0), x.dtype)

@@ -31,6 +31,7 @@ from transkern.frontend.numpy.elementwise import (
 )
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
+from transkern.frontend.state import aliasing, stores
 from transkern.frontend.translate.arguments import Arguments, check_nones, into, kept_outputs
 from transkern.frontend.translate.indexing import Plan, place
 from transkern.frontend.translate.storing import is_repeated
@@ -367,7 +368,7 @@ def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
     buffer = ctx.buffer(base, value.dtype, value.dims)
     ctx.emit(n.Alloc(buffer.name))
     ctx.emit(n.Scan(op, buffer.name, value.axes, value.body, axis))
-    return in_order_of(ctx, ctx.whole(buffer), value)
+    return in_order_of(ctx, ctx.names.whole(buffer), value)
 
 
 def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -408,7 +409,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
-        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and ctx.reads(i, target.base) else i
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and aliasing.reads(i, target.base) else i
         for i in items
     ]
     if is_repeated(target):
@@ -417,7 +418,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     plan = place(ctx, target, items)
     if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:
         kept = Array(plan.axes, Const(0, "index"), plan.mask)
-        if other.mask is None or ctx.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
+        if other.mask is None or aliasing.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
             plan = _compacted(ctx, plan)
     element = target.at(plan.index)
     assert isinstance(element, Load)
@@ -437,7 +438,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
             other = replace(other, expr=ctx.let(other.expr, "operand"))  # read once, before the first store
         operands.append(other)
     outputs.check_readonly(ctx, target, "array")
-    ctx.before_write(element.buffer)
+    stores.before_write(ctx, element.buffer)
     loop, result = loop_types(ctx, OPS[op].numpy, operands, None)
     if not _AT_CASTS:
         outputs.check_cast(ctx, op, result, element.dtype)
@@ -456,7 +457,7 @@ def _compacted(ctx: Context, plan: Plan) -> Plan:
     for place_ in plan.index:
         if first.name in variables_read(place_):
             kept = ctx.kept(Array((first,), b.cast(place_, "int64"), plan.mask))
-            new = new or ctx.axis("k", kept.dims[0])
+            new = new or ctx.names.axis("k", kept.dims[0])
             place_ = b.cast(kept.at((new.var,)), "index")
         index.append(place_)
     assert new is not None

@@ -364,7 +364,7 @@ def _set(ctx: Context, a: Arguments) -> Value:
     if isinstance(items, list) and all(isinstance(i, Static) for i in items):
         known = tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)})
         return Seq(known, "set", outside=frozen, frozen=frozen)
-    span = ctx.span
+    span = ctx.session.span
     made = hashed.new(ctx, "set", "set", (span.file, span.line, span.column, span.end_line, span.end_column, "set"))
     hashed.update(ctx, made, source)
     return hashed.as_frozen(made) if frozen else made
@@ -603,9 +603,9 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
         found = scalar_expr(ctx, reduce(ctx, name, whole, None, False))
         return Scalar(b.as_index(found) if python else found, python)
     # NaN and zeros of both signs: which comes first matters, so one after the other
-    best = ctx.variable(name, array.dtype)
+    best = ctx.names.variable(name, array.dtype)
     ctx.emit(n.Assign(best.name, array.at((b.ZERO,))))
-    axis = ctx.fresh("k")
+    axis = ctx.names.fresh("k")
     value = array.at((Var(axis),))
     better = Apply("greater" if name == "max" else "less", (value, best), "bool")
     ctx.emit(n.Loop(axis, b.ONE, size, b.ONE, "sequential", (n.If(better, (n.Assign(best.name, value),)),)))
@@ -614,9 +614,9 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
 
 def _first_of(ctx: Context, name: str, array: Array, size: Expr) -> Expr:
     """The position of the first element that no later one beats."""
-    best = ctx.variable("first", "index")
+    best = ctx.names.variable("first", "index")
     ctx.emit(n.Assign(best.name, b.ZERO))
-    axis = ctx.fresh("k")
+    axis = ctx.names.fresh("k")
     better = Apply("greater" if name == "max" else "less", (array.at((Var(axis),)), array.at((best,))), "bool")
     taken = n.If(better, (n.Assign(best.name, Var(axis)),))
     ctx.emit(n.Loop(axis, b.ONE, size, b.ONE, "sequential", (taken,)))
@@ -642,7 +642,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
             total, lost = compensated.added(ctx, total, lost, item)
         return compensated.completed(ctx, total, lost)
     contents = ctx.deref(value)
-    if isinstance(contents, GrowingList) and contents.tags and len(ctx.held.tell(contents.site)) > 1:
+    if isinstance(contents, GrowingList) and contents.tags and len(ctx.learned.held.tell(contents.site)) > 1:
         return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
     array = growing.numbers(ctx, contents)
     if array.ndim > 1:
@@ -661,14 +661,14 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         problem = "sum() of numbers with a start that is an array"
         ctx.fail(refusals.OPTION, problem, "add it behind: start + sum(values)")
     dtype, weak = (first.dtype, first.python) if isinstance(first, Scalar) else ("float64", True)
-    carried = ctx.variable("total", dtype)
+    carried = ctx.names.variable("total", dtype)
     ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))
     compensates = compensated.IS_COMPENSATED and weak and python and dtype == array.dtype == "float64"
-    rest = ctx.variable("lost", "float64") if compensates else None
+    rest = ctx.names.variable("lost", "float64") if compensates else None
     if rest is not None:
         ctx.emit(n.Assign(rest.name, Const(0.0, "float64")))
-    axis = ctx.fresh("k")
-    with ctx.block() as body, suppress(Terminated):
+    axis = ctx.names.fresh("k")
+    with ctx.emitter.block() as body, suppress(Terminated):
         item = Scalar(array.at((Var(axis),)), python)
         lost = Static(0.0) if rest is None else Scalar(rest, True)
         added, lost = compensated.added(ctx, Scalar(carried, weak), lost, item)
@@ -739,13 +739,13 @@ def _warn(ctx: Context, a: Arguments) -> Value:
     if getattr(sys.modules.get(kind.__module__), kind.__name__, None) != kind:
         problem = f"warnings of `{kind.__name__}`, which is no name of a module"
         ctx.fail(refusals.MESSAGE, problem, "define the class in a module")
-    if ctx.filters and ctx.filters[-1] == "ignore":
+    if ctx.scopes.filters and ctx.scopes.filters[-1] == "ignore":
         return Static(None)
-    if any(ctx.filters or ()):
+    if any(ctx.scopes.filters or ()):
         problem, help = "a warning where a filter may choose it", 'ignore all: warnings.simplefilter("ignore")'
         ctx.fail(refusals.WARNINGS, problem, help)
     message = as_text(ctx, a.need("message"))
-    where = (kind.__module__, kind.__name__, ctx.span.file, ctx.span.line)
+    where = (kind.__module__, kind.__name__, ctx.session.span.file, ctx.session.span.line)
     _printed(ctx, [message], "", "", (("warns", where),))
     return Static(None)
 
@@ -762,7 +762,7 @@ def _printed(
                 continue
             for at, option in enumerate(choice.options):
                 fixed = replace(text, args=(*text.args[:k], Static(option), *text.args[k + 1 :]))
-                with ctx.block() as out, suppress(Terminated):
+                with ctx.emitter.block() as out, suppress(Terminated):
                     _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end, more)
                 ctx.emit(n.If(b.compare("equal", choice.index, b.index(at)), tuple(out)))
             return

@@ -43,7 +43,7 @@ def byte(ctx: Context, known: bytes, position: Value) -> Value:
     at, extent = integer_expr(ctx, position, "IndexError", NO_POSITION), b.index(len(known))
     inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
     ctx.guard(inside, "IndexError", "index out of range")
-    table = captured_array(ctx, ctx.texts.setdefault(known, np.frombuffer(known, np.uint8).astype(np.int64)))
+    table = captured_array(ctx, ctx.inputs.texts.setdefault(known, np.frombuffer(known, np.uint8).astype(np.int64)))
     return Scalar(b.as_index(table.at((b.wrap_index(at, extent),))), True)
 
 
@@ -52,7 +52,7 @@ def at_position(ctx: Context, text: str, at: Expr) -> Value:
     known = b.constant(at)
     if known is not None:
         return Static(text[known])
-    codes = ctx.texts.setdefault(text, np.array([ord(c) for c in text], np.int64))
+    codes = ctx.inputs.texts.setdefault(text, np.array([ord(c) for c in text], np.int64))
     table = captured_array(ctx, codes) if len(text) > _FEW else as_array(ctx, Seq(tuple(Static(int(c)) for c in codes)))
     return Char(b.as_index(table.at((at,))))
 

@@ -167,12 +167,12 @@ def _isclose(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value])
 def _gcd(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     if len(args) != 2:
         ctx.fail(refusals.OPTION, "math.gcd of other than two numbers", "nest it: math.gcd(math.gcd(a, b), c)")
-    big, small = ctx.variable("a", "index"), ctx.variable("b", "index")
+    big, small = ctx.names.variable("a", "index"), ctx.names.variable("b", "index")
     for variable, arg in ((big, args[0]), (small, args[1])):
         value = b.as_index(in_64_bits(ctx, exact_expr(ctx, arg), "OverflowError", TOO_LARGE))
         negative = b.compare("less", value, b.ZERO)
         ctx.emit(n.Assign(variable.name, b.where(negative, b.neg(value), value)))
-    rest = ctx.fresh("rest")
+    rest = ctx.names.fresh("rest")
     step = (
         n.Let(rest, b.mod(big, small)), n.Assign(big.name, small), n.Assign(small.name, Var(rest)),
     )  # fmt: skip

@@ -57,7 +57,7 @@ def check_unsigned(ctx: Context, array: Array) -> None:
     """The error where an element of an array of integers becomes one of Python's that 64 bits do not hold."""
     if array.dtype != "uint64":
         return
-    inner = ctx.axes(array.dims)
+    inner = ctx.names.axes(array.dims)
     index = tuple(a.var for a in inner)
     large: Expr = Apply("greater", (array.candidate(index), Const(b.HIGHEST, "uint64")), "bool")
     if array.mask is not None:

@@ -43,14 +43,17 @@ def called(
     """What `call`, a call of the function without its cache, gives."""
     for value in (*args, *keywords.values()):
         _check_hashable(ctx, value)
-    written, heap = set(ctx.written), dict(ctx.heap)
-    with ctx.block(ctx.out) as out:
+    written, heap = set(ctx.inputs.written), dict(ctx.heap.contents)
+    with ctx.emitter.block(ctx.emitter.out) as out:
         made = _immutable(ctx, function, call())
     effects = any(isinstance(s, n.Library) and s.name in ("print", "drawn", "seeded") for s in walk(out))
-    if effects or ctx.written != written or any(ctx.heap.get(token) is not value for token, value in heap.items()):
+    if (
+        effects or ctx.inputs.written != written
+        or any(ctx.heap.contents.get(token) is not value for token, value in heap.items())
+    ):
         problem = f"`{function.name}`, which is cached and has effects: they happen at its first call only"
         ctx.fail(refusals.EFFECTS, problem, _HELP)
-    ctx.out.extend(out)
+    ctx.emitter.out.extend(out)
     return made
 
 
@@ -75,7 +78,7 @@ def _immutable(ctx: Context, function: Function, value: Value) -> Value:
     match held:
         case Array() if held.ndim:
             made = ctx.define(replace(held, view=False, identity=""), function.name)
-            ctx.handed_out.add(made.base)
+            ctx.inputs.handed_out.add(made.base)
             return made
         case Seq(items, "tuple"):
             return replace(held, items=tuple(_immutable(ctx, function, i) for i in items))

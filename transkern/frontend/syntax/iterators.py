@@ -32,15 +32,15 @@ _OF_NUMPY = frozenset(["np", "numpy", "math"])
 def made_now(ctx: Context, kind: type, make: Callable[[], Value], names: frozenset[str] = frozenset()) -> Value:
     """An iterator whose elements are made at once, and what they were made of; `names` are read for each element."""
     tokens = set[int]()
-    ctx.opening.append(tokens)
-    begun, before = len(ctx.out), frozenset(ctx.heap)
+    ctx.heap.opening.append(tokens)
+    begun, before = len(ctx.emitter.out), frozenset(ctx.heap.contents)
     try:
         made = make()
     finally:
-        ctx.opening.remove(tokens)
+        ctx.heap.opening.remove(tokens)
     if isinstance(made, Method):
         return made
-    read = {name for e in exprs(walk(ctx.out[begun:])) for name in (*buffers_read(e), *variables_read(e))}
+    read = {name for e in exprs(walk(ctx.emitter.out[begun:])) for name in (*buffers_read(e), *variables_read(e))}
     return Iterated(kind, made, frozenset(read), frozenset(tokens) & before, names)
 
 

@@ -20,23 +20,23 @@ from transkern.ir.traverse import walk_expr
 def part_alone(
     ctx: Context, made: Value, items: Sequence[Item], called: tuple[list[n.Stmt], int]
 ) -> Value | None:  # fmt: skip
-    """``made[items]``, without the other elements of `made`, which the function that was `called` (`Context.last_call`)
+    """``made[items]``, without the other elements of `made`, which the function that was `called` (`Emitter.last_call`)
     has computed for this subscript alone, and not been given; None where it is not worth while."""
-    at = next((k for k in reversed(range(len(ctx.out))) if not isinstance(ctx.out[k], n.Let)), -1)
+    at = next((k for k in reversed(range(len(ctx.emitter.out))) if not isinstance(ctx.emitter.out[k], n.Let)), -1)
     out, begun = called
-    if out is not ctx.out or at < begun:
+    if out is not ctx.emitter.out or at < begun:
         return None
-    last = ctx.out[at]
+    last = ctx.emitter.out[at]
     if not (
         isinstance(made, Array) and isinstance(made.body, Load) and isinstance(last, n.Define)
         and last.buffer == made.body.buffer and made.body.index == tuple(a.var for a in made.axes)
         and any(isinstance(e, Reduce) for e in walk_expr(last.value)) and _is_contiguous(items)
     ):  # fmt: skip
         return None
-    del ctx.out[at]
-    del ctx.buffers[last.buffer]
-    ctx.taken.discard(last.buffer)
-    ctx.makers.pop(last.buffer, None)
+    del ctx.emitter.out[at]
+    del ctx.names.buffers[last.buffer]
+    ctx.names.taken.discard(last.buffer)
+    ctx.facts.makers.pop(last.buffer, None)
     part = subscript(ctx, Array(last.axes, last.value), items)
     if isinstance(part, Array):
         return ctx.define(part, last.buffer)

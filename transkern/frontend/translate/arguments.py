@@ -106,7 +106,7 @@ class Arguments:
 
 def check_nones(ctx: Context, function: str, given: Mapping[str, Value]) -> None:
     """Refuses a None that NumPy does not take for nothing given, in the user's text."""
-    if ctx.pinned:
+    if ctx.session.pinned:
         return
     for name, value in given.items():
         is_none = isinstance(value, Static) and value.value is None

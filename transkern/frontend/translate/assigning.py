@@ -47,6 +47,7 @@ from transkern.frontend.python import characters
 from transkern.frontend.python.texts import is_character_or_text, is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import live_function, span_of
+from transkern.frontend.state import aliasing, evaluating
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.translate import attributes, managers, positions, special_methods, storing
@@ -116,7 +117,7 @@ class Assignments(Results):
     def assign(self, target: ast.expr, value: Value) -> None:
         match target:
             case ast.Name(id=name):
-                self.ctx.places[name] = self.ctx.span
+                self.ctx.scopes.places[name] = self.ctx.session.span
                 if name in self.globals:
                     managers.bind_global(self.ctx, self.scope, name, value)
                     return
@@ -136,12 +137,12 @@ class Assignments(Results):
     def bind(self, name: str, value: Value) -> Value:
         """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters,
         also in a tuple (what `np.where` gives)."""
-        if ("name", name) in self.ctx.early:
-            value = self.ctx.evaluated(value, name, lambda v: not v.view)
+        if ("name", name) in self.ctx.learned.early:
+            value = evaluating.evaluated(self.ctx, value, name, lambda v: not v.view)
         value = lengths.fixed(self.ctx, value)
         match value:
             case Seq(items, "tuple") if any(isinstance(i, Array) and i.mask is not None for i in items):
-                self.ctx.step(len(items))
+                self.ctx.session.step(len(items))
                 return replace(value, items=tuple(
                     self.settle(i, name) if isinstance(i, Array) and i.mask is not None else self.kept(i, name)
                     for i in items
@@ -177,8 +178,8 @@ class Assignments(Results):
                 made = value if value.view else ctx.define(value, name)
                 return replace(made, readonly=value.readonly) if value.readonly else made
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
-                source = ctx.buffers[value.base]
-                whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
+                source = ctx.names.buffers[value.base]
+                whole = source.permutation and source.name not in ctx.aliasing.stored and value.dims == source.dims
                 return ctx.define(replace(value, view=False), name, permutation=whole)
             case Array(mask=mask) if mask is not None:
                 return ctx.compact(value, name) if self._stands_in_memory(name) else value
@@ -187,7 +188,7 @@ class Assignments(Results):
             case Seq(shows=Object()):
                 return value
             case Seq() | Dict() | Record():
-                ctx.step(len(children(value) or ()))
+                ctx.session.step(len(children(value) or ()))
                 kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
                 return self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
             case Text(template, args):
@@ -209,7 +210,7 @@ class Assignments(Results):
     def _stands_in_memory(self, name: str) -> bool:
         """Whether what a mask chooses is stored once where it is bound to a name: what stores into it needs a place,
         and a loop that reads it would choose it at each turn."""
-        return name in shared_stores(self.node) or is_read_in_a_loop(self.node, name, self.ctx.span.line)
+        return name in shared_stores(self.node) or is_read_in_a_loop(self.node, name, self.ctx.session.span.line)
 
     def kept(self, value: Value, name: str) -> Value:
         """`value` as it is kept in a container: what has a place there can be stored into."""
@@ -218,8 +219,8 @@ class Assignments(Results):
             return settled
         made = from_outside(self.ctx, settled) or self.ctx.define(settled, name)
         if any(v is settled for state in self.loops for v in state.before.values()):
-            self.ctx.made_in[made.base] = ()  # in each iteration it is the same
-        for frame in self.ctx.frames:  # the names it has are names of the same array
+            self.ctx.aliasing.made_in[made.base] = ()  # in each iteration it is the same
+        for frame in self.ctx.scopes.frames:  # the names it has are names of the same array
             frame.update({k: made for k, v in frame.items() if v is settled})
         return made
 
@@ -231,28 +232,28 @@ class Assignments(Results):
             return contents
         site = self.site(name)
         hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
-        if site in self.ctx.growing and hashes:
+        if site in self.ctx.learned.growing and hashes:
             assert isinstance(contents, (Dict, Seq))
             made = hashed.of_items(self.ctx, name, contents, site)
             made = hashed.as_frozen(made) if isinstance(contents, Seq) and contents.frozen else made
-            return self.ctx.allocate(as_outside(made) if contents.outside else made, site)
-        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.pools:
+            return self.ctx.heap.allocate(as_outside(made) if contents.outside else made, site)
+        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.lists.pools:
             return objects.placed_dict(self.ctx, contents)
-        if isinstance(contents, Seq) and site in self.ctx.growing:
+        if isinstance(contents, Seq) and site in self.ctx.learned.growing:
             grown = growing.new(self.ctx, name, contents.items, site)
             grown.outside = contents.outside
-            return self.ctx.allocate(grown, site)
-        return self.ctx.allocate(contents, site)
+            return self.ctx.heap.allocate(grown, site)
+        return self.ctx.heap.allocate(contents, site)
 
     def site(self, name: str) -> Site:
         """Where a list is made."""
-        span = self.ctx.span
+        span = self.ctx.session.span
         return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
     def _reordered(self, value: Array, name: str) -> bool:
         """A view that runs backwards over memory which nothing else shows: a copy in order serves all later reads. (Of
         what is stored into, `ravel` and the like are copies, where those of a copy in order were views.)"""
-        if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
+        if not isinstance(value.body, Load) or self.ctx.names.buffers[value.base].role == "argument":
             return False
         if name in shared_stores(self.node):
             return False
@@ -260,7 +261,7 @@ class Assignments(Results):
         backwards = any(
             c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
         )
-        return backwards and not self.ctx.is_seen(name, value)
+        return backwards and not aliasing.is_seen(self.ctx, name, value)
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
         starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
@@ -355,17 +356,17 @@ class Assignments(Results):
                     ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
                 array = ctx.kept(array)
                 extent = b.constant(array.dims[0])
-                if extent is None and wanted is not None and not variables_read(array.dims[0]) <= ctx.entry:
+                if extent is None and wanted is not None and not variables_read(array.dims[0]) <= ctx.facts.entry:
                     self._must_be_as_long(array.dims[0], wanted)
                     extent = wanted
                 if extent is None:
                     self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
-                ctx.step(extent or 0)
+                ctx.session.step(extent or 0)
                 return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
             case Range(start, stop, step):
                 bounds = [b.constant(e) for e in (start, stop, step)]
                 if None not in bounds:
-                    ctx.step(len(range(*bounds)))  # type: ignore[arg-type]
+                    ctx.session.step(len(range(*bounds)))  # type: ignore[arg-type]
                     return [Static(i) for i in range(*bounds)]  # type: ignore[arg-type]
                 problem, help = "unpacking a range of run-time length", "take its numbers by position, or loop over it"
                 ctx.fail(refusals.RUN_TIME_LENGTH, problem, help, node)
@@ -385,7 +386,7 @@ class Assignments(Results):
             help = "its length must be known: give it in the types, such as float64[3]"
             raise NeedsConstant(dim.name, self.ctx.error(refusals.RUN_TIME_LENGTH, problem, help, node))
         if node is not None:
-            self.ctx.span = span_of(node, self.scope.file)
+            self.ctx.session.span = span_of(node, self.scope.file)
         help = "take its elements by position, or loop over it"
         self.ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
 
@@ -419,7 +420,7 @@ class Assignments(Results):
             self._store_item(owner, base, items, value, target)
             return
         if isinstance(base, GrowingList):
-            if isinstance(value, Array) and any(v is value for frame in self.ctx.frames for v in frame.values()):
+            if isinstance(value, Array) and any(v is value for frame in self.ctx.scopes.frames for v in frame.values()):
                 value = self.kept(value, ITEM)  # it stands there under its name, and perhaps elsewhere, too
             replacing.store_item(self.ctx, base, items, value)
             return
@@ -465,11 +466,11 @@ class Assignments(Results):
             constant_object(ctx, key, problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
         except (NotKnown, NeedsConstant) as error:
             if isinstance(error, NeedsConstant):
-                if error.demand not in ctx.numbers or not ctx.reserves:
+                if error.demand not in ctx.inputs.numbers or not ctx.session.reserves:
                     raise
                 # an element of a list of labels: no code of its own for each such list
-                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.span, ctx.lines)
-            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.pools
+                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.session.span, ctx.session.lines)
+            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.lists.pools
             if objects.key_of(held) is not None and not placed:
                 objects.wanted(ctx, value, problem)
             of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
@@ -485,9 +486,12 @@ class Assignments(Results):
             rows = ctx.deref(owner)
             if isinstance(rows, GrowingList):
                 growing.as_table(ctx, rows)
-            elif isinstance(rows, Seq) and isinstance(owner, Object) and ctx.sites[owner.token] not in ctx.growing:
+            elif (
+                isinstance(rows, Seq) and isinstance(owner, Object)
+                and ctx.heap.sites[owner.token] not in ctx.learned.growing
+            ):
                 if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
-                    ctx.tables.add(ctx.sites[owner.token])
+                    ctx.learned.tables.add(ctx.heap.sites[owner.token])
                     problem = "a store into a list in a list, which of them is known at run time only"
                     ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
 
@@ -733,8 +737,11 @@ class Assignments(Results):
         if isinstance(old, Object) and isinstance(made, Seq):
             ctx.change(old, made)
             return True
-        names = [name for frame in ctx.frames for name, value in frame.items() if value == old]
-        if len(names) > 1 or isinstance(old, Row) or any(old in (children(v) or ()) for v in ctx.heap.values()):
+        names = [name for frame in ctx.scopes.frames for name, value in frame.items() if value == old]
+        if (
+            len(names) > 1 or isinstance(old, Row)
+            or any(old in (children(v) or ()) for v in ctx.heap.contents.values())
+        ):
             problem = "an operator in place on a list or set that has several names"
             ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
         return False
@@ -870,12 +877,12 @@ def _symbolic(ctx: Context, expr: Expr) -> bool:
     if expr.dtype != "index" or buffers_read(expr):
         return False
     terms, _ = b.affine(expr)
-    if terms and variables_read(expr) <= ctx.entry and all(
+    if terms and variables_read(expr) <= ctx.facts.entry and all(
         isinstance(e, (Const, Var)) or (isinstance(e, Apply) and e.op in ("add", "multiply")) for e in walk_expr(expr)
     ):
         return True
     return bool(terms) and all(
-        isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
+        isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.lists.counts for t in terms
     )
 
 

@@ -122,8 +122,8 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
     """``value.name``; what a property says is computed."""
     found = _attribute(ctx, value, name)
     if isinstance(found, Bound) and is_property(ctx, value, name):
-        assert ctx.inline is not None
-        return ctx.inline(found.function, [found.receiver], {})
+        assert ctx.scopes.inline is not None
+        return ctx.scopes.inline(found.function, [found.receiver], {})
     return found
 
 
@@ -178,7 +178,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
                 and path in ("numpy", "math")
                 and name not in dir(np if path == "numpy" else math)  # which imports nothing
             ):
-                if ctx.in_branch:  # for another version of NumPy, or a rare case: the run may not come here
+                if ctx.control.in_branch:  # for another version of NumPy, or a rare case: the run may not come here
                     asked(ctx, getattr, np if path == "numpy" else math, name)
                 ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{path}` has no `{name}`", _meant(path, name))
             return found
@@ -266,8 +266,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     """An attribute of a Python object that is known at specialisation: a class, an enum's member, a module."""
     if isinstance(owner, types.ModuleType):
         note(vars(owner), name)
-        if (id(vars(owner)), name) in ctx.globals_now:
-            return ctx.globals_now[id(vars(owner)), name]
+        if (id(vars(owner)), name) in ctx.scopes.globals_now:
+            return ctx.scopes.globals_now[id(vars(owner)), name]
     if isinstance(owner, TextScope):  # a module read as text
         known = owner.member(name)
         if known is None:

@@ -14,6 +14,7 @@ from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.elementwise import as_array, describe, difference, scalar_expr, select
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
+from transkern.frontend.state import aliasing, guards, handing
 from transkern.frontend.syntax.liveness import live_after
 from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
@@ -63,7 +64,7 @@ class Branches(Assignments):
     def branch(self, node: ast.If) -> bool:
         """An `if`; True where nothing after it is reached. In an inlined function whose branch returns, what comes
         after it moves into the other branch."""
-        self.ctx.span = span_of(node.test, self.scope.file)
+        self.ctx.session.span = span_of(node.test, self.scope.file)
         condition = self.test(node.test)
         if isinstance(condition, Static):
             return self.block(node.body if condition.value else node.orelse)
@@ -76,41 +77,41 @@ class Branches(Assignments):
     ) -> bool:  # fmt: skip
         """Both branches of a run-time condition; of the names that they bind, those in `live` are joined."""
         ctx = self.ctx
-        span = ctx.span
+        span = ctx.session.span
         move = self.inlined and any(returns(s) for s in [*then, *orelse])
-        before, heap, managed = dict(self.env), dict(ctx.heap), ctx.globals_now
+        before, heap, managed = dict(self.env), dict(ctx.heap.contents), ctx.scopes.globals_now
         heaps: list[dict[int, Value]] = []
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
         told: list[dict[str, Value]] = []
-        given, ends = (ctx.handed, ctx.appended), list[tuple[set[int], set[str]]]()
-        standing, stands = ctx.twins.rows.standing, set[tuple[str, str]]()
+        given, ends = (ctx.heap.handed, ctx.aliasing.appended), list[tuple[set[int], set[str]]]()
+        standing, stands = ctx.lists.twins.rows.standing, set[tuple[str, str]]()
         for statements in (then, orelse):
-            ctx.handed, ctx.appended = set(given[0]), set(given[1])
-            ctx.twins.rows.standing = set(standing)
+            ctx.heap.handed, ctx.aliasing.appended = set(given[0]), set(given[1])
+            ctx.lists.twins.rows.standing = set(standing)
             self.env.clear()
             self.env.update(before)
             told.append(self.told(test, statements is then))
             self.env.update(told[-1])
-            ctx.heap, ctx.globals_now = dict(heap), managed
+            ctx.heap.contents, ctx.scopes.globals_now = dict(heap), managed
             self.ended = False
             holds = condition if statements is then else b.logical_not(condition)
-            with ctx.block() as out, ctx.knowing(stable_parts(ctx, holds)):
-                ctx.in_branch += 1
+            with ctx.emitter.block() as out, ctx.facts.knowing(stable_parts(ctx, holds)):
+                ctx.control.in_branch += 1
                 try:
                     done = self.block(statements)
                     if move and not done:
                         done = self.finish()
                 finally:
-                    ctx.in_branch -= 1
+                    ctx.control.in_branch -= 1
                 outcomes.append((out, dict(self.env), done, self.ended))
-                heaps.append(ctx.heap)
-                ends.append((ctx.handed, ctx.appended))
-                stands |= ctx.twins.rows.standing
+                heaps.append(ctx.heap.contents)
+                ends.append((ctx.heap.handed, ctx.aliasing.appended))
+                stands |= ctx.lists.twins.rows.standing
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
-        ctx.handed, ctx.appended = ends[0][0] | ends[1][0], ends[0][1] | ends[1][1]
-        ctx.twins.rows.standing = stands
+        ctx.heap.handed, ctx.aliasing.appended = ends[0][0] | ends[1][0], ends[0][1] | ends[1][1]
+        ctx.lists.twins.rows.standing = stands
         self.behind = behind = Behind()
-        ctx.globals_now = managed
+        ctx.scopes.globals_now = managed
         self.decides = condition
         if move and (ended1 or ended2):
             if ended1 and ended2:
@@ -119,13 +120,13 @@ class Branches(Assignments):
             else:
                 self.env.clear()
                 self.env.update(env1 if ended1 else env2)
-                ctx.heap = heaps[0] if ended1 else heaps[1]
+                ctx.heap.contents = heaps[0] if ended1 else heaps[1]
         elif done1 and done2:
             pass
         elif done1 or done2:
             self.env.clear()
             self.env.update(env2 if done1 else env1)
-            ctx.heap = heaps[1] if done1 else heaps[0]
+            ctx.heap.contents = heaps[1] if done1 else heaps[0]
         else:
             for env, known in zip((env1, env2), told, strict=True):
                 env.update({k: before[k] for k, v in known.items() if env.get(k) is v})
@@ -134,22 +135,22 @@ class Branches(Assignments):
             self.merge(env1, env2, out1, out2, live)
             self.given = outer
         self.behind = None
-        ctx.span = span
+        ctx.session.span = span
         # one path leaves: of an inlined function that has returned on the other path, it can only raise
         first, second = (ended2, ended1) if move and (ended1 or ended2) else (done1, done2)
         leaves, stays, when = (out1, out2, condition) if first else (out2, out1, b.logical_not(condition))
         if leaves and first != second:
             match leaves:
                 case [n.Guard(Const(False)) as raised]:  # a raise on a condition is a check
-                    ctx.out.append(replace(raised, condition=b.logical_not(when)))  # at its own place
+                    ctx.emitter.out.append(replace(raised, condition=b.logical_not(when)))  # at its own place
                 case _:
                     ctx.emit(n.If(when, tuple(leaves)))
-            ctx.out.extend(stays)  # not in a branch: what it binds holds from here on
+            ctx.emitter.out.extend(stays)  # not in a branch: what it binds holds from here on
         elif out1 or out2:
             again = ctx.let(condition, "chosen") if behind.memory else condition
             ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
             if behind.memory:
-                ctx.out.extend(behind.memory)
+                ctx.emitter.out.extend(behind.memory)
                 ctx.emit(n.If(again, tuple(behind.then), tuple(behind.orelse)))
         self.ended = move and (ended1 or ended2)
         return done1 and done2
@@ -160,7 +161,7 @@ class Branches(Assignments):
         """What is in the lists, dicts and objects after one of two paths."""
         outer = self.unmerged
         self.forked = heap1.keys() & heap2.keys()
-        self.ctx.heap = {**heap1, **heap2}
+        self.ctx.heap.contents = {**heap1, **heap2}
         self.unmerged = {
             token: (heap1[token], two, out1, out2) for token, two in heap2.items()
             if token in heap1 and heap1[token] is not two and heap1[token] != two
@@ -179,7 +180,7 @@ class Branches(Assignments):
                 for item in children(joined) or ():
                     if isinstance(item, Unbound):
                         ctx.fail(refusals.TYPE_DIFFERS, item.why, "give it one type on both paths")
-                ctx.heap[token] = joined
+                ctx.heap.contents[token] = joined
             elif isinstance(one, Seq) and isinstance(two, Seq):
                 ctx.must_grow(token, "a list that has another length on each of two paths")
             else:
@@ -215,12 +216,12 @@ class Branches(Assignments):
     def _as_given(self, one: Value, two: Value, made: Value) -> None:
         """Where one of two values stands in a list, as a copy, what is made of them is not to be changed either."""
         ctx = self.ctx
-        ends = self.given or ((ctx.handed, ctx.appended),) * 2
+        ends = self.given or ((ctx.heap.handed, ctx.aliasing.appended),) * 2
         if any(stands_in_list(v, *end) for v, end in zip((one, two), ends, strict=True)):
             if isinstance(made, Array):
-                ctx.must_keep(made)
+                handing.must_keep(ctx, made)
             else:
-                ctx.only_read(made)
+                handing.only_read(ctx, made)
 
     def join(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         """One value that is `one` after `out1` and `two` after `out2`."""
@@ -230,10 +231,10 @@ class Branches(Assignments):
         differs, help = difference(one, two)
         differ = Unbound(f"`{name}` is {differs}", self.decides, help)
         if isinstance(one, Maybe) or isinstance(two, Maybe):
-            flag = ctx.variable(f"{name} is set", "bool")
+            flag = ctx.names.variable(f"{name} is set", "bool")
             for value, out in ((one, out1), (two, out2)):
                 bound = _bound(value)
-                out.append(n.Assign(flag.name, bound or b.FALSE, span=ctx.span))
+                out.append(n.Assign(flag.name, bound or b.FALSE, span=ctx.session.span))
             one, two = (v.value if isinstance(v, Maybe) else v for v in (one, two))
             joined = one if one == two else self.join(name, one, two, out1, out2)
             return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
@@ -242,26 +243,29 @@ class Branches(Assignments):
         if isinstance(one, Instance) and isinstance(two, Instance):
             if one.pool is not two.pool:
                 return differ
-            number = ctx.variable(name, "index")
+            number = ctx.names.variable(name, "index")
             for reference, out in ((one, out1), (two, out2)):
-                out.append(n.Assign(number.name, reference.number, span=ctx.span))
+                out.append(n.Assign(number.name, reference.number, span=ctx.session.span))
             return Instance(one.pool, number)
         if isinstance(one, Object) and isinstance(two, Object):
             for token in (one.token, two.token):
                 self.merge_contents(token)
             seen = any(self._stays(name, v) for v in (one, two))
             for mine, other in ((one, two), (two, one)):
-                if _of_other_lengths(ctx.deref(mine), ctx.deref(other)) and ctx.sites[mine.token] not in ctx.growing:
+                if (
+                    _of_other_lengths(ctx.deref(mine), ctx.deref(other))
+                    and ctx.heap.sites[mine.token] not in ctx.learned.growing
+                ):
                     ctx.must_grow(mine.token, differ.why)
-            contents = self.join(name, ctx.heap[one.token], ctx.heap[two.token], out1, out2)
+            contents = self.join(name, ctx.heap.contents[one.token], ctx.heap.contents[two.token], out1, out2)
             if isinstance(contents, Unbound):
                 return contents
             made = self.allocate(contents, name)
             if any(is_outside(ctx.deref(v)) for v in (one, two)) and isinstance(made, Object):
-                ctx.heap[made.token] = as_outside(ctx.heap[made.token])
+                ctx.heap.contents[made.token] = as_outside(ctx.heap.contents[made.token])
             if seen:  # it is a copy of what is seen elsewhere, too
                 for v in (one, two, made):
-                    ctx.only_read(v)
+                    handing.only_read(ctx, v)
             self._as_given(one, two, made)
             return made
         if same_structure(one, two):
@@ -277,17 +281,17 @@ class Branches(Assignments):
             first, second = choices
             assert first is not None and second is not None
             options = tuple(dict.fromkeys((*first.options, *second.options)))
-            variable = ctx.variable(name, "index")
+            variable = ctx.names.variable(name, "index")
             for choice, out in ((first, out1), (second, out2)):
-                out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.span))
+                out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.session.span))
             return OneOf(variable, options)
         if any(isinstance(v, OrNone) or v == Static(None) for v in (one, two)):
             return self.join_none(name, one, two, out1, out2) or differ
         codes = [characters.code_of(v) for v in (one, two)]
         if codes[0] is not None and codes[1] is not None:
-            variable = ctx.variable(name, "index")
+            variable = ctx.names.variable(name, "index")
             for code, out in ((codes[0], out1), (codes[1], out2)):
-                out.append(n.Assign(variable.name, code, span=ctx.span))
+                out.append(n.Assign(variable.name, code, span=ctx.session.span))
             return Char(variable)
         lists = [ctx.deref(v) for v in (one, two)]
         if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
@@ -295,17 +299,17 @@ class Branches(Assignments):
         x, y = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(x, y)
         if kind is not None:
-            variable = ctx.variable(name, kind[0])
+            variable = ctx.names.variable(name, kind[0])
             for joining, out in ((x, out1), (y, out2)):
-                place = ctx.places.get(name, ctx.span)
+                place = ctx.scopes.places.get(name, ctx.session.span)
                 out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, joining), kind[0]), span=place))
             if isinstance(x, Array) and isinstance(y, Array):
                 return Array((), variable)
             tag = None
             if any(isinstance(v, Scalar) and v.tag is not None for v in (x, y)):
-                tag = ctx.variable(f"{name} type", "uint8")
+                tag = ctx.names.variable(f"{name} type", "uint8")
                 for joining, out in ((x, out1), (y, out2)):
-                    out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.span))
+                    out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.session.span))
             split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
             return doubts.shown(Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split)))
         captured = [is_constant_array(v) for v in (one, two)]
@@ -314,7 +318,7 @@ class Branches(Assignments):
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             joined = self.join_arrays(name, one, two, out1, out2)
             if any(captured) and isinstance(joined, Array):
-                ctx.chosen[joined.base] = name, self.decides
+                ctx.aliasing.chosen[joined.base] = name, self.decides
             return joined
         return differ
 
@@ -326,9 +330,11 @@ class Branches(Assignments):
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
         env1, env2, live = self.joining
         named = [k for env in (env1, env2) for k, v in env.items() if k != name and is_shown(v, value)]
-        outer = any(is_shown(v, value) for frame in self.ctx.frames if frame is not self.env for v in frame.values())
-        held = any(is_shown(v, value) for v in self.ctx.heap.values() if v is not value)
-        path = isinstance(value, Object) and value.token in self.ctx.paths
+        outer = any(
+            is_shown(v, value) for frame in self.ctx.scopes.frames if frame is not self.env for v in frame.values()
+        )
+        held = any(is_shown(v, value) for v in self.ctx.heap.contents.values() if v is not value)
+        path = isinstance(value, Object) and value.token in self.ctx.inputs.paths
         return outer or held or path or any(live is None or k in live for k in named)
 
     def join_none(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value | None:
@@ -338,10 +344,10 @@ class Branches(Assignments):
         inner = [v.value if isinstance(v, OrNone) else v for v in (one, two)]
         if any(_is_text(v) for v in inner):
             return None
-        none = ctx.variable(f"{name} is None", "bool")
+        none = ctx.names.variable(f"{name} is None", "bool")
         for value, absent, out in zip((one, two), nothing, (out1, out2), strict=True):
             holds = value.none if isinstance(value, OrNone) else b.TRUE if absent else b.FALSE
-            out.append(n.Assign(none.name, holds, span=ctx.span))
+            out.append(n.Assign(none.name, holds, span=ctx.session.span))
         joined: Value
         if any(nothing):
             joined = self.half(name, inner[nothing.index(False)], out1, out2, nothing[1])
@@ -358,12 +364,12 @@ class Branches(Assignments):
             return Unbound(f"`{name}` is another deque on each of two paths", self.decides)
         joined = growing.new(ctx, name, (), self.site(f"{name} of two"))
         for value, out in ((one, out1), (two, out2)):
-            with ctx.block(out) as more:
+            with ctx.emitter.block(out) as more:
                 growing.extend(ctx, joined, value)
             out.extend(more)
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
             for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
-                ctx.only_read(v)
+                handing.only_read(ctx, v)
         self._as_given(one, two, joined)
         return joined
 
@@ -382,9 +388,9 @@ class Branches(Assignments):
                 return Unbound(f"`{name}` has a value on one of two paths only")
             none = Seq((), "list")
             held = self.join_lists(name, value if first else none, none if first else value, out1, out2)
-            flag = ctx.variable(f"{name} is set", "bool")
+            flag = ctx.names.variable(f"{name} is set", "bool")
             for out in (out1, out2):
-                out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=ctx.span))
+                out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=ctx.session.span))
             return Maybe(held, flag)
         if isinstance(value, Hashed):
             return Unbound(f"`{name}` has a value on one of two paths only", self.decides)
@@ -408,21 +414,23 @@ class Branches(Assignments):
         if isinstance(value, Maybe):
             bound = value.bound or b.FALSE
             value = value.value
-        flag = ctx.variable(f"{name} is set", "bool")
-        here.append(n.Assign(flag.name, bound, span=ctx.span))
-        there.append(n.Assign(flag.name, b.FALSE, span=ctx.span))
+        flag = ctx.names.variable(f"{name} is set", "bool")
+        here.append(n.Assign(flag.name, bound, span=ctx.session.span))
+        there.append(n.Assign(flag.name, b.FALSE, span=ctx.session.span))
         if isinstance(value, Scalar):
             return Maybe(self._half_number(name, value, here, there), flag)
         told = self._half_told(name, value, here, there)
         if told is not None:
             return Maybe(told, flag)
         if isinstance(value, Array) and not value.identity:
-            if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
+            if value.mask is not None or any(variables_read(d) - ctx.facts.entry for d in value.dims):
                 return self._half_counted(name, value, here, there, flag)
             buffer = ctx.buffer(name, value.dtype, value.dims)
-            here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
-            ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
-            held = ctx.whole(buffer)
+            here.append(
+                n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.session.span)
+            )
+            ctx.emitter.out.append(n.Alloc(buffer.name, span=ctx.session.span))
+            held = ctx.names.whole(buffer)
             self._note_half(name, value, held)
             return Maybe(held, flag)
         return Maybe(value, flag)
@@ -432,19 +440,19 @@ class Branches(Assignments):
     ) -> Value:  # fmt: skip
         """An array of one path whose length is known on that path only."""
         rest = value.domain[1:]
-        if any(variables_read(d) - self.ctx.entry for d in rest):
-            if not self.ctx.reserves:
+        if any(variables_read(d) - self.ctx.facts.entry for d in rest):
+            if not self.ctx.session.reserves:
                 return Unbound(f"`{name}` has a value on one of two paths only")
             held = shaped.made(self.ctx, name, value.dtype, value.ndim)
             self.at_end(here, lambda: shaped.fill(self.ctx, held, value))
         else:
             bound = bound_of(self.ctx, value.domain[0])
             if bound is None or variables_read(bound) & _let_in(here):
-                bound = self.ctx.room(rest)
+                bound = guards.room(self.ctx, rest)
             buffer, count = self._with_count(name, value.dtype, (bound, *rest))
-            held = self.ctx.whole(buffer, (count, *rest))
+            held = self.ctx.names.whole(buffer, (count, *rest))
             self.at_end(here, lambda: self.fill(buffer, count, value))
-            there.append(n.Assign(count.name, b.ZERO, span=self.ctx.span))
+            there.append(n.Assign(count.name, b.ZERO, span=self.ctx.session.span))
         self._note_half(name, value, held)
         return Maybe(held, flag)
 
@@ -452,17 +460,17 @@ class Branches(Assignments):
         """What is held of an array of one path is a copy of it, which others may see."""
         shown = self.shown_elsewhere(name, value)
         if shown:
-            self.ctx.chosen[held.base] = name, self.decides
-            self.ctx.note_copy(name, held.base, shown, self.decides)
+            self.ctx.aliasing.chosen[held.base] = name, self.decides
+            self.ctx.aliasing.note_copy(name, held.base, shown, self.decides)
 
     def _with_count(self, name: str, dtype: str, dims: tuple[Expr, ...]) -> tuple[n.Buffer, Var]:
         """Memory for an array of at most so many elements, made before the paths, and the variable that counts them."""
         ctx = self.ctx
         buffer = ctx.buffer(name, dtype, dims)
-        if dims[0] == ctx.room(dims[1:]):
-            ctx.rooms.add(buffer.name)
-        count = ctx.count(buffer.name, dims[0])
-        ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+        if dims[0] == guards.room(ctx, dims[1:]):
+            ctx.lists.rooms.add(buffer.name)
+        count = ctx.names.count(buffer.name, dims[0])
+        ctx.emitter.out.append(n.Alloc(buffer.name, span=ctx.session.span))
         return buffer, count
 
     def _half_object(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
@@ -476,11 +484,13 @@ class Branches(Assignments):
             if not isinstance(held, Maybe):
                 return held
             assert isinstance(value, Object)
-            self.ctx.heap[value.token], flag = held.value, held.bound
+            self.ctx.heap.contents[value.token], flag = held.value, held.bound
         if flag is None:
-            flag = self.ctx.variable(f"{name} is set", "bool")
+            flag = self.ctx.names.variable(f"{name} is set", "bool")
             for out in (out1, out2):
-                out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=self.ctx.span))
+                out.append(
+                    n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=self.ctx.session.span)
+                )
         return Maybe(value, flag)
 
     def _half_told(self, name: str, value: Value, here: list[n.Stmt], there: list[n.Stmt]) -> Value | None:
@@ -508,9 +518,9 @@ class Branches(Assignments):
 
     def _half_index(self, name: str, value: Expr, here: list[n.Stmt], there: list[n.Stmt]) -> Expr:
         """What a value of one path is told by, behind both."""
-        variable = self.ctx.variable(name, value.dtype)
-        here.append(n.Assign(variable.name, value, span=self.ctx.span))
-        there.append(n.Assign(variable.name, Const(0, value.dtype), span=self.ctx.span))
+        variable = self.ctx.names.variable(name, value.dtype)
+        here.append(n.Assign(variable.name, value, span=self.ctx.session.span))
+        there.append(n.Assign(variable.name, Const(0, value.dtype), span=self.ctx.session.span))
         return variable
 
     def _half_number(self, name: str, value: Scalar, here: list[n.Stmt], there: list[n.Stmt]) -> Scalar:
@@ -520,9 +530,9 @@ class Branches(Assignments):
         def half(expr: Expr, tentative: bool) -> Expr:
             if isinstance(expr, Const):
                 return expr
-            variable = ctx.tentative(name, expr.dtype) if tentative else ctx.variable(name, expr.dtype)
-            here.append(n.Assign(variable.name, expr, span=ctx.span))
-            there.append(n.Assign(variable.name, Const(0, expr.dtype), span=ctx.span))
+            variable = ctx.names.tentative(name, expr.dtype) if tentative else ctx.names.variable(name, expr.dtype)
+            here.append(n.Assign(variable.name, expr, span=ctx.session.span))
+            there.append(n.Assign(variable.name, Const(0, expr.dtype), span=ctx.session.span))
             return variable
 
         held = replace(value, expr=half(value.expr, False), tag=None if value.tag is None else half(value.tag, True))
@@ -543,15 +553,15 @@ class Branches(Assignments):
         for value in values:
             if not value.view:
                 continue
-            frames = [f for f in ctx.frames if f is not self.env]
+            frames = [f for f in ctx.scopes.frames if f is not self.env]
             inner = ((k, v) for env in (env1, env2) for k, v in env.items() if live is None or k in live)
             outer = (item for f in frames for item in f.items())
-            held = ((" ", v) for contents in ctx.heap.values() for v in children(contents) or ())
+            held = ((" ", v) for contents in ctx.heap.contents.values() for v in children(contents) or ())
             others = (v for k, v in (*inner, *outer, *held) if k != name)
-            if value.base in ctx.doubtful:
-                found |= {value.base, ctx.doubtful[value.base][0]}
-            if ctx.buffers[value.base].role == "argument" or any(
-                reaches(ctx.heap, v, lambda a, base=value.base: a.view and a.base == base)  # type: ignore[misc]
+            if value.base in ctx.aliasing.doubtful:
+                found |= {value.base, ctx.aliasing.doubtful[value.base][0]}
+            if ctx.names.buffers[value.base].role == "argument" or any(
+                reaches(ctx.heap.contents, v, lambda a, base=value.base: a.view and a.base == base)  # type: ignore[misc]
                 for v in others
             ):
                 found.add(value.base)
@@ -572,25 +582,25 @@ class Branches(Assignments):
             self._as_given(one, two, joined)
         shown = self.shown_elsewhere(name, one, two)
         if shown and isinstance(joined, Array):
-            self.ctx.note_copy(name, joined.base, shown, self.decides)
+            self.ctx.aliasing.note_copy(name, joined.base, shown, self.decides)
         return joined
 
     def joined_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         ctx = self.ctx
-        seen = ctx.is_seen(name, one) or ctx.is_seen(name, two)
+        seen = aliasing.is_seen(ctx, name, one) or aliasing.is_seen(ctx, name, two)
         if one.mask is None and two.mask is None and one.domain == two.domain:
             buffer = ctx.buffer(name, one.dtype, one.domain)
             if seen:
-                ctx.chosen[buffer.name] = name, self.decides
+                ctx.aliasing.chosen[buffer.name] = name, self.decides
             for value, out in ((one, out1), (two, out2)):
                 index = tuple(a.var for a in value.axes)
-                out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
-            ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
-            return ctx.whole(buffer)
+                out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.session.span))
+            ctx.emitter.out.append(n.Alloc(buffer.name, span=ctx.session.span))
+            return ctx.names.whole(buffer)
         known = [b.constant(d) for v in (one, two) for d in v.domain]
         if one.mask is None and two.mask is None and any(k is not None for k in known) and not all(known):
             # one is as long as the other happens to be: code for arguments where they agree
-            if all(ctx.assume_equal(p, q) for p, q in zip(one.domain, two.domain, strict=True)):
+            if all(ctx.facts.assume_equal(p, q) for p, q in zip(one.domain, two.domain, strict=True)):
                 same = replace(two, axes=tuple(replace(a, extent=d) for a, d in zip(two.axes, one.domain, strict=True)))
                 return self.joined_arrays(name, one, same, out1, out2)
         if one.domain[1:] != two.domain[1:]:
@@ -600,7 +610,7 @@ class Branches(Assignments):
             return self._joined_shapes(name, one, two, out1, out2)
         bounds = [bound_of(ctx, v.domain[0]) for v in (one, two)]
         here = _let_in(out1) | _let_in(out2)
-        bound = room = ctx.room(one.domain[1:])
+        bound = room = guards.room(ctx, one.domain[1:])
         if any(known is None or variables_read(known) & here for known in bounds):  # known on its path only
             joined = self.joined_behind(name, one, two, out1, out2)
             if joined is not None:
@@ -609,10 +619,10 @@ class Branches(Assignments):
             bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
         buffer, count = self._with_count(name, one.dtype, (bound, *one.domain[1:]))
         if seen:
-            ctx.chosen[buffer.name] = name, self.decides
+            ctx.aliasing.chosen[buffer.name] = name, self.decides
         self.at_end(out1, lambda: self.fill(buffer, count, one))
         self.at_end(out2, lambda: self.fill(buffer, count, two))
-        return ctx.whole(buffer, (count, *one.domain[1:]))
+        return ctx.names.whole(buffer, (count, *one.domain[1:]))
 
     def _joined_shapes(
         self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]
@@ -620,12 +630,14 @@ class Branches(Assignments):
         """Two arrays of different shapes as one, where data decide: code for either is what sizes and numbers get."""
         ctx = self.ctx
         decides = self.decides
-        by_data = decides is not None and (bool(buffers_read(decides)) or not variables_read(decides) <= ctx.entry)
-        if not by_data or not ctx.reserves:
+        by_data = decides is not None and (
+            bool(buffers_read(decides)) or not variables_read(decides) <= ctx.facts.entry
+        )
+        if not by_data or not ctx.session.reserves:
             return Unbound(f"`{name}` has different shapes on two paths", self.decides)
         joined = shaped.made(ctx, name, one.dtype, one.ndim)
-        if ctx.is_seen(name, one) or ctx.is_seen(name, two):
-            ctx.chosen[joined.base] = name, self.decides
+        if aliasing.is_seen(ctx, name, one) or aliasing.is_seen(ctx, name, two):
+            ctx.aliasing.chosen[joined.base] = name, self.decides
         self.at_end(out1, lambda: shaped.fill(ctx, joined, one))
         self.at_end(out2, lambda: shaped.fill(ctx, joined, two))
         return joined
@@ -646,19 +658,19 @@ class Branches(Assignments):
             for value, inside in zip((one, two), made, strict=True)
         ):
             return None
-        length = ctx.variable(f"{name}_length", "index")
+        length = ctx.names.variable(f"{name}_length", "index")
         filled = []
         for value, out, other in ((one, out1, out2), (two, out2, out1)):
-            out.append(n.Assign(length.name, value.dims[0], span=ctx.span))
+            out.append(n.Assign(length.name, value.dims[0], span=ctx.session.span))
             filled.append(self.carried_out(value, out, other))
-        with ctx.block() as memory:
+        with ctx.emitter.block() as memory:
             buffer = ctx.buffer(name, one.dtype, (ctx.extent(length), *one.dims[1:]))
-            ctx.emit(n.Alloc(buffer.name, span=ctx.span))
+            ctx.emit(n.Alloc(buffer.name, span=ctx.session.span))
         behind.memory += memory
         for value, later in zip(filled, (behind.then, behind.orelse), strict=True):
             index = tuple(a.var for a in value.axes)
-            later.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
-        return ctx.whole(buffer)
+            later.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.session.span))
+        return ctx.names.whole(buffer)
 
     def carried_out(self, value: Array, out: list[n.Stmt], other: list[n.Stmt]) -> Array:
         """An array at the end of `out` as an expression over names that are seen behind it, too; on the `other` path
@@ -667,9 +679,9 @@ class Branches(Assignments):
         read = variables_read(value.body).union(*(variables_read(a.extent) for a in value.axes))
         names: dict[str, Expr] = {}
         for of in sorted(read & known.keys()):
-            variable = self.ctx.variable(of.partition(".")[0], known[of])
-            out.append(n.Assign(variable.name, Var(of, known[of]), span=self.ctx.span))
-            other.append(n.Assign(variable.name, Const(0, known[of]), span=self.ctx.span))
+            variable = self.ctx.names.variable(of.partition(".")[0], known[of])
+            out.append(n.Assign(variable.name, Var(of, known[of]), span=self.ctx.session.span))
+            other.append(n.Assign(variable.name, Const(0, known[of]), span=self.ctx.session.span))
             names[of] = variable
         axes = tuple(replace(a, extent=b.substitute(a.extent, names)) for a in value.axes)
         return replace(value, axes=axes, body=b.substitute(value.body, names))
@@ -677,13 +689,14 @@ class Branches(Assignments):
     def same_sizes(self, one: Array, two: Array) -> bool:
         """Whether two arrays have one shape where the call's sizes are as they may be assumed."""
         pairs = list(zip(one.dims, two.dims, strict=True)) if len(one.dims) == len(two.dims) else [(b.ZERO, b.ONE)]
-        return all(self.ctx.assume_equal(x, y) for x, y in pairs)
+        return all(self.ctx.facts.assume_equal(x, y) for x, y in pairs)
 
     def fill(self, buffer: n.Buffer, count: Var, value: Array) -> None:
         """`value` into `buffer`, its length into `count`."""
         ctx = self.ctx
-        if buffer.name in ctx.rooms:
-            ctx.must_have_room(b.compare("less_equal", value.axes[0].extent, buffer.dims[0]))  # of a filter: at most
+        if buffer.name in ctx.lists.rooms:
+            # of a filter: at most
+            guards.must_have_room(ctx, b.compare("less_equal", value.axes[0].extent, buffer.dims[0]))
         if value.mask is not None:
             ctx.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
             return

@@ -234,7 +234,7 @@ class Calls(Conditions):
         if isinstance(contents, Seq) and isinstance(owner, Object):
             lists = [ctx.deref(i) for i in contents.items]
             if all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
-                ctx.ragged.add(ctx.sites[owner.token])
+                ctx.learned.ragged.add(ctx.heap.sites[owner.token])
                 ctx.must_grow(owner.token, problem)
 
     def inline(
@@ -257,19 +257,24 @@ class Calls(Conditions):
                 ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
             )
         told = tuple(_told(ctx, v) for v in (*positional, *keywords.values()))
-        before = [known for f, known in zip(ctx.called, ctx.told, strict=True) if f.node is function.node]
+        called = zip(ctx.session.called, ctx.session.told, strict=True)
+        before = [known for f, known in called if f.node is function.node]
         problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
-        if before[-1:] == [told] or ctx.depth >= INLINE_DEPTH:  # nothing that is known here could end it
+        if before[-1:] == [told] or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
-        if ctx.depth >= INLINE_DEPTH:
-            problem += ctx.not_looping
+        if ctx.session.depth >= INLINE_DEPTH:
+            problem += ctx.learned.not_looping
             kind = refusals.TOO_LARGE_TO_COMPILE
-            numbers = [name for name in sorted(ctx.entry) if not b.is_size_name(name) and name in ctx.integers]
-            for name in (*_asked_on_the_way(ctx), *numbers, *sorted(ctx.entry & ctx.dims)):  # what it may depend on
+            integers = ctx.inputs.integers
+            numbers = [name for name in sorted(ctx.facts.entry) if not b.is_size_name(name) and name in integers]
+            # what it may depend on
+            for name in (*_asked_on_the_way(ctx), *numbers, *sorted(ctx.facts.entry & ctx.inputs.dims)):
                 ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
             ctx.fail(kind, problem, help)
-        if not ctx.pinned and (why := ctx.budget.call()):
-            many = limits.exhausted(f"a call of `{function.name}`: {why}{ctx.not_looping}", ctx.span, ctx.lines)
+        if not ctx.session.pinned and (why := ctx.session.budget.call()):
+            many = limits.exhausted(
+                f"a call of `{function.name}`: {why}{ctx.learned.not_looping}", ctx.session.span, ctx.session.lines
+            )
             self._loop_instead(function, many)
             raise many
         if generators.is_generator(function.node):
@@ -286,20 +291,20 @@ class Calls(Conditions):
         else:  # what a lambda computes twice is not to be as long as all that it was made of
             long = {k: v for k, v in env.items() if is_longer(_expr_of(v), _PARTS)}
             inner.env.update({k: inner.settle(v, k) for k, v in long.items()})
-        outer = (ctx.lines, ctx.file, ctx.span, ctx.frame)
-        if not ctx.pinned:
-            ctx.lines, ctx.file = function.scope.lines, function.scope.file
-            ctx.frame = frame_of(function, ctx.place())
-        ctx.depth += 1
-        ctx.called.append(function)
-        ctx.told.append(told)
+        outer = (ctx.session.lines, ctx.session.file, ctx.session.span, ctx.session.frame)
+        if not ctx.session.pinned:
+            ctx.session.lines, ctx.session.file = function.scope.lines, function.scope.file
+            ctx.session.frame = frame_of(function, ctx.session.place())
+        ctx.session.depth += 1
+        ctx.session.called.append(function)
+        ctx.session.told.append(told)
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):
                 why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
                 why = f"`{function.name}`: {why}".replace("`return`", "its result")
                 help = "return one type on every path"
-                ctx.span = inner.returned_at or ctx.span
+                ctx.session.span = inner.returned_at or ctx.session.span
                 if isinstance(result, Unbound) and result.decides is not None:
                     ctx.must_be_known(Scalar(result.decides), why, help, refusals.TYPE_DIFFERS)
                 ctx.fail(refusals.TYPE_DIFFERS, why, help)
@@ -313,14 +318,14 @@ class Calls(Conditions):
             help = 'keep it outside the compiled function, or use fallback="numpy"'
             raise CompileError(error.kind, problem, help, outer[2], outer[0]) from error
         finally:
-            ctx.depth -= 1
-            ctx.called.pop()
-            ctx.told.pop()
-            ctx.lines, ctx.file, ctx.span, ctx.frame = outer
+            ctx.session.depth -= 1
+            ctx.session.called.pop()
+            ctx.session.told.pop()
+            ctx.session.lines, ctx.session.file, ctx.session.span, ctx.session.frame = outer
 
     def _loop_instead(self, function: Function, problem: CompileError) -> None:
         """Begins anew with a function as a loop over a stack: the innermost one that is called again and again."""
-        node = self.ctx.recursion([f.node for f in (*self.ctx.called, function)])
+        node = self.ctx.learned.recursion([f.node for f in (*self.ctx.session.called, function)])
         if node is not None:
             raise MustLoop(node, problem)
 
@@ -331,7 +336,7 @@ class Calls(Conditions):
             made = settled[name]
             if not isinstance(value, Array) or not isinstance(made, Array) or value.view or not made.view:
                 continue
-            for frame in self.ctx.frames:
+            for frame in self.ctx.scopes.frames:
                 for held in [k for k, v in frame.items() if v is value]:
                     if frame is not self.env:
                         problem = f"a store into `{held}`, by a function that a function calls"
@@ -449,7 +454,7 @@ class Calls(Conditions):
         self._check_plain(kind, node)
         if dataclasses.is_dataclass(kind):
             return self._dataclass(kind, positional, keywords, node)
-        made = ctx.allocate(Record(kind, (), ()), ("fixed",))
+        made = ctx.heap.allocate(Record(kind, (), ()), ("fixed",))
         init = attributes.of_class(ctx, made, "__init__")
         if isinstance(init, Bound):
             told = self.inline(init.function, [made, *positional], keywords, node)
@@ -556,7 +561,7 @@ class Calls(Conditions):
             if not f.init and (default := defaults.get(f.name)) is not None:
                 found[f.name] = self.settle(default, f.name)
         names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
-        made = ctx.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
+        made = ctx.heap.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
         after = attributes.of_class(ctx, made, "__post_init__")
         if isinstance(after, Bound):
             self.inline(after.function, [made], {}, node)
@@ -642,12 +647,12 @@ def _asked_on_the_way(ctx: Context) -> list[str]:
     made_of: dict[str, frozenset[str]] = {}  # sizes with names of their own: the arguments' sizes
 
     def sizes(name: str) -> frozenset[str]:
-        if name not in ctx.extent_values:
+        if name not in ctx.facts.extent_values:
             return frozenset((name,))
         if name not in made_of:
-            made_of[name] = frozenset[str]().union(*map(sizes, variables_read(ctx.extent_values[name])))
+            made_of[name] = frozenset[str]().union(*map(sizes, variables_read(ctx.facts.extent_values[name])))
         return made_of[name]
 
-    read = (variables_read(term) for terms, _ in ctx.facts for term, _ in terms)
+    read = (variables_read(term) for terms, _ in ctx.facts.conditions for term, _ in terms)
     asked = collections.Counter(size for names in read for size in frozenset[str]().union(*map(sizes, names)))
-    return sorted(name for name in ctx.entry & ctx.dims if asked[name] >= _ASKED)
+    return sorted(name for name in ctx.facts.entry & ctx.inputs.dims if asked[name] >= _ASKED)

@@ -76,7 +76,7 @@ class Comparisons(Body):
             if isinstance(result, Static) and not result.value:
                 return result
             if result is not None and not isinstance(other, (ast.Name, ast.Constant)):
-                rest = ast.Compare(ast.Name(ctx.fresh("compared"), ast.Load()), list(ops[k:]), list(others[k:]))
+                rest = ast.Compare(ast.Name(ctx.names.fresh("compared"), ast.Load()), list(ops[k:]), list(others[k:]))
                 return self._decided_or(node, result, x, rest)
             with waiting(ctx) as those:
                 those.put(x)
@@ -101,7 +101,7 @@ class Comparisons(Body):
     def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
         """``a < x < f(y)``, whose ``a < x`` is `result`: `rest`, which compares `x`, is evaluated where that holds."""
         assert isinstance(rest.left, ast.Name)
-        known = ast.Name(self.ctx.fresh("outcome"), ast.Load())
+        known = ast.Name(self.ctx.names.fresh("outcome"), ast.Load())
         names = {known.id: result, rest.left.id: x}
         self.env.update(names)
         for made in (known, rest, rest.left):

@@ -87,7 +87,7 @@ class Conditions(Comparisons):
         one = self.settle(one, CHOSEN)
         condition = condition_of(truth(ctx, one))
         before, other = self._held(), list[n.Stmt]()
-        with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
+        with ctx.emitter.block() as out, ctx.facts.knowing(condition if is_and else b.logical_not(condition)):
             try:
                 two = self.chosen(is_and, values[1:])
                 self._meet(self._held(), before, out, other)
@@ -104,10 +104,10 @@ class Conditions(Comparisons):
     # --- expressions that are evaluated on one path only: what they leave in objects, and under names (``:=``)
 
     def _held(self) -> tuple[dict[int, Value], dict[str, Value]]:
-        return dict(self.ctx.heap), dict(self.env)
+        return dict(self.ctx.heap.contents), dict(self.env)
 
     def _take(self, held: tuple[dict[int, Value], dict[str, Value]]) -> None:
-        self.ctx.heap = dict(held[0])
+        self.ctx.heap.contents = dict(held[0])
         self.env.clear()
         self.env.update(held[1])
 
@@ -132,7 +132,7 @@ class Conditions(Comparisons):
             ends = False
             left = ast.BoolOp(ast.And() if is_and else ast.Or(), list(values[:position]))
             before, other = self._held(), list[n.Stmt]()
-            with ctx.block() as extra, self.knowing_none(left, is_and):
+            with ctx.emitter.block() as extra, self.knowing_none(left, is_and):
                 try:
                     value = self.test(node)
                 except Terminated:  # it raises, where it is evaluated
@@ -140,7 +140,7 @@ class Conditions(Comparisons):
                         ends = True
                     value = Static(not is_and)
             if ends:
-                ctx.out.extend(extra)
+                ctx.emitter.out.extend(extra)
                 raise Terminated
             if conditions:
                 self._meet(self._held(), before, extra, other)
@@ -152,7 +152,7 @@ class Conditions(Comparisons):
                 # what the operand needs runs only where the left side does not decide
                 ctx.emit(self._short_circuit(is_and, conditions, extra, other))
             else:
-                ctx.out.extend(extra)
+                ctx.emitter.out.extend(extra)
             last = value
             if isinstance(value, Static):
                 if value.value is not is_and:
@@ -177,7 +177,7 @@ class Conditions(Comparisons):
         """
         inside = set[str]().union(*(scalars_set(s) for s in extra if not isinstance(s, n.Let)))
         if isinstance(value, Scalar) and variables_read(value.expr) & inside:
-            with self.ctx.block() as more:
+            with self.ctx.emitter.block() as more:
                 value = Scalar(self.ctx.let(value.expr, "decided"), True)
             extra += more
         return value
@@ -191,7 +191,7 @@ class Conditions(Comparisons):
         needed = before if is_and else b.logical_not(before)
         for position, s in enumerate(extra):
             if isinstance(s, n.Let):  # used behind the branch: a variable that is set in it
-                self.ctx.variables[s.name] = s.value.dtype
+                self.ctx.names.variables[s.name] = s.value.dtype
                 self.ctx.emit(n.Assign(s.name, zero(s.value.dtype)))
                 extra[position] = n.Assign(s.name, s.value, span=s.span)
         return n.If(needed, tuple(extra), tuple(other))
@@ -204,9 +204,9 @@ class Conditions(Comparisons):
         before = conditions[0]
         for c in conditions[1:]:
             before = b.both(before, c) if is_and else b.either(before, c)
-        flag = ctx.variable("decided", "bool")
+        flag = ctx.names.variable("decided", "bool")
         ctx.emit(n.Assign(flag.name, before))
-        last = n.Assign(flag.name, condition_of(value), span=ctx.span)
+        last = n.Assign(flag.name, condition_of(value), span=ctx.session.span)
         branches = (*extra, last), tuple(other)
         ctx.emit(n.If(flag, *branches) if is_and else n.If(b.logical_not(flag), *branches))
         return flag
@@ -222,7 +222,7 @@ class Conditions(Comparisons):
         before, left_by = self._held(), []
         for node, known in ((body, holds), (orelse, b.logical_not(holds))):
             self._take(before)
-            with ctx.block() as out, ctx.knowing(known), self.knowing_none(test, node is body):
+            with ctx.emitter.block() as out, ctx.facts.knowing(known), self.knowing_none(test, node is body):
                 try:
                     sides.append((self.expr(node), out))
                 except Terminated:  # this side raises
@@ -238,7 +238,7 @@ class Conditions(Comparisons):
         self._take(left_by[one is None])
         raised, when, kept = (out1, holds, out2) if one is None else (out2, b.logical_not(holds), out1)
         ctx.emit(n.If(when, tuple(raised)))
-        ctx.out.extend(kept)
+        ctx.emitter.out.extend(kept)
         left = two if one is None else one
         assert left is not None
         return left
@@ -268,7 +268,7 @@ class Conditions(Comparisons):
         ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         if isinstance(joined, (Unbound, Maybe)):
             if node is not None:
-                ctx.span = span_of(node, self.scope.file)
+                ctx.session.span = span_of(node, self.scope.file)
             what = "the value of this `and` (`or`)" if node is None else "this conditional"
             sides = ctx.deref(one), ctx.deref(two)
             differs, help = difference(*sides, "side")
@@ -294,7 +294,7 @@ class Conditions(Comparisons):
     ) -> Value:
         """What stands for `one` at the end of `out1`, and for `two` at the end of `out2`."""
         self.decides = condition
-        self.joining = (self.env, self.env, self.ctx.live_here)
+        self.joining = (self.env, self.env, self.ctx.scopes.live_here)
         return self.join(CHOSEN, one, two, out1, out2)
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
@@ -309,7 +309,7 @@ class Conditions(Comparisons):
 
     def at_end(self, out: list[n.Stmt], compute: Callable[[], _T]) -> _T:
         """What is computed, at the end of `out`."""
-        with self.ctx.block(out) as more:
+        with self.ctx.emitter.block(out) as more:
             made = compute()
         out.extend(more)
         return made

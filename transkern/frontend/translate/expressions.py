@@ -95,27 +95,27 @@ class Expressions(Calls):
 
     def _check_told(self, value: Known, node: ast.expr) -> None:
         """A name of a library is no value where the library is not imported: it may stand for a number."""
-        if not self.scope.is_live and not self.ctx.pinned and (told := not_told(value.path)) is not None:
+        if not self.scope.is_live and not self.ctx.session.pinned and (told := not_told(value.path)) is not None:
             self.ctx.fail(refusals.UNKNOWN_NAME, *told, node)
 
     def meant(self, node: ast.expr) -> Value:
         """What an expression stands for where it is called, or an attribute of it is taken: also a function of a
         library that is not imported."""
         ctx = self.ctx
-        span = ctx.span
-        ctx.step()
+        span = ctx.session.span
+        ctx.session.step()
         try:
             return self._expr(node)
         except NotComputed as error:
             problem = f"{error}, of what is known while the function is translated"
             ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, _COMPUTED, node)
         except RecursionError:
-            if ctx.too_deep is None:
-                ctx.too_deep = span_of(node, self.scope.file), len(ctx.called) > _CALLS
-                ctx.called_there = tuple(f.node for f in ctx.called)
+            if ctx.session.too_deep is None:
+                ctx.session.too_deep = span_of(node, self.scope.file), len(ctx.session.called) > _CALLS
+                ctx.session.called_there = tuple(f.node for f in ctx.session.called)
             raise
         finally:
-            ctx.span = span
+            ctx.session.span = span
 
     def _expr(self, node: ast.expr) -> Value:
         ctx = self.ctx
@@ -165,7 +165,7 @@ class Expressions(Calls):
                 return self.item(node)
             case ast.Subscript(value=value, slice=index):
                 base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
-                called = ctx.last_call if self._is_numpys(value) else None
+                called = ctx.emitter.last_call if self._is_numpys(value) else None
                 with waiting(ctx) as those:
                     those.put(base)
                     items = self.items(index, base)
@@ -246,7 +246,7 @@ class Expressions(Calls):
         if len(keys) > MOST_KEYS:
             problem = f"a dict of more than {MOST_KEYS} keys"
             ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "pass it as an argument, or use an array")
-        if site in ctx.growing:
+        if site in ctx.learned.growing:
             return self._hashed(keys, values, site)
         known: list[Any] = []
         with waiting(ctx) as those:
@@ -306,7 +306,7 @@ class Expressions(Calls):
         value = self.env.get(name)
         if value is None and name not in local_names(self.node):
             with passing():
-                value = self.ctx.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
+                value = self.ctx.scopes.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
             value = None if value is None else opened(self.ctx, value)
         missing = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
@@ -333,10 +333,13 @@ class Expressions(Calls):
                     self.ctx.guard(value.bound, "UnboundLocalError", missing)
                 self.env[name] = value.value
             return value.value
-        if isinstance(value, Unbound) and self.ctx.left_out and (" " in name or (self.node, name) in self.ctx.unknown):
+        if (
+            isinstance(value, Unbound) and self.ctx.learned.left_out
+            and (" " in name or (self.node, name) in self.ctx.scopes.unknown)
+        ):
             raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
         if isinstance(value, Unbound) and value.decides is not None:
-            self.ctx.span = span_of(node, self.scope.file)
+            self.ctx.session.span = span_of(node, self.scope.file)
             self.ctx.must_be_known(Scalar(value.decides), value.why, value.help, refusals.TYPE_DIFFERS)
         if isinstance(value, Unbound):
             self.ctx.fail(value.kind, value.why, value.help, node)
@@ -406,7 +409,7 @@ class Expressions(Calls):
         value = ctx.deref(self.comprehended(node, Seq((), "list"), ast.Expr(ast.Call(add, [elt], [])), generators))
         trips = self.last_trips
         if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
-            if variables_read(trips) <= ctx.entry and not buffers_read(trips):
+            if variables_read(trips) <= ctx.facts.entry and not buffers_read(trips):
                 value.extent = trips
         return value
 
@@ -434,22 +437,22 @@ class Expressions(Calls):
                 setattr(store, ORDERLESS, is_orderless("set", node.elt, generator.ifs))
         with self.inner_names(generators, node, store):
             with At(ctx, node, self.scope.file):
-                site, span, reset = self.site("items"), ctx.span, self.resetting()
+                site, span, reset = self.site("items"), ctx.session.span, self.resetting()
                 self.env[name] = self.allocate(contents, "items")
             try:
                 self.statement(store)
             except MustGrow as must:
                 # in a loop around it may have a known length in each iteration, and so where it has had one before
-                if must.site != site or ctx.trips or self.loops or site in ctx.fixed:
+                if must.site != site or ctx.control.trips or self.loops or site in ctx.learned.fixed:
                     raise
                 reset()
-                ctx.growing.add(site)
+                ctx.learned.growing.add(site)
                 with At(ctx, node, self.scope.file):
-                    ctx.span = span
+                    ctx.session.span = span
                     self.env[name] = self.allocate(contents, "items")
                 self.statement(store)
-            if site not in ctx.growing:
-                ctx.fixed.add(site)
+            if site not in ctx.learned.growing:
+                ctx.learned.fixed.add(site)
             return self.env[name]
 
     def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call) -> Value:
@@ -510,7 +513,7 @@ class Expressions(Calls):
             return
         lengths = {len(i.items) if isinstance(i, Seq) else -1 for i in lists}
         if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
-            ctx.ragged.add(ctx.sites[owner.token])
+            ctx.learned.ragged.add(ctx.heap.sites[owner.token])
             ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
 
 

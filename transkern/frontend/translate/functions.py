@@ -138,9 +138,9 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    out, begun = ctx.out, len(ctx.out)
+    out, begun = ctx.emitter.out, len(ctx.emitter.out)
     result = _call(ctx, path, args, keywords)
-    ctx.last_call = out, begun
+    ctx.emitter.last_call = out, begun
     return result
 
 
@@ -355,6 +355,6 @@ def tolist(ctx: Context, value: Value) -> Value:
     extent = b.constant(array.dims[0])
     if extent is None:
         return compose(ctx, "lists", "rows_of", [array], {})
-    ctx.step(extent)
+    ctx.session.step(extent)
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")

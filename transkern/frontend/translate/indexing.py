@@ -100,7 +100,7 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
             length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
             gap = b.difference(last, begin)
-            if gap is not None and gap > 0 and ctx.within(b.sub(last, b.ONE), extent)[1]:
+            if gap is not None and gap > 0 and ctx.facts.within(b.sub(last, b.ONE), extent)[1]:
                 length = b.index(gap)  # a[k : k + 3] that is seen to be inside
         if step != 1:
             length = b.floordiv(b.add(length, b.sub(step_value, b.ONE)), step_value)
@@ -116,10 +116,10 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
 
 
 def _is_positive(ctx: Context, step: Expr) -> bool:
-    low_high = ctx.range_of(step)
+    low_high = ctx.facts.range_of(step)
     if low_high is not None and b.at_least(low_high[0], b.ONE):
         return True
-    return ctx.not_negative(b.sub(step, b.ONE))
+    return ctx.facts.not_negative(b.sub(step, b.ONE))
 
 
 def _step(ctx: Context, given: Value | None) -> Expr:
@@ -136,7 +136,7 @@ def _step(ctx: Context, given: Value | None) -> Expr:
                 "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
             )  # fmt: skip
         except NotKnown:
-            if any(trips is not None for trips in ctx.trips):  # whose iterations may be translated one by one
+            if any(trips is not None for trips in ctx.control.trips):  # whose iterations may be translated one by one
                 raise
             step = _positive(ctx, _or_default(given, step, b.ONE))
     return _or_default(given, step, b.ONE)
@@ -175,11 +175,11 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
         if value >= 0:
             return bound
         return b.maximum(b.add(extent, bound), b.index(floor))
-    certain, _ = ctx.within(bound, b.add(extent, b.ONE))
+    certain, _ = ctx.facts.within(bound, b.add(extent, b.ONE))
     if certain:
         return bound
     gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
-    if floor == 0 and b.is_nonnegative(gap) and ctx.not_negative(bound):
+    if floor == 0 and b.is_nonnegative(gap) and ctx.facts.not_negative(bound):
         return bound
     return b.where(b.compare("less", bound, b.ZERO), b.maximum(b.add(extent, bound), b.index(floor)), bound)
 
@@ -226,7 +226,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
                         from transkern.frontend.containers.rows import wanted
 
                         wanted(ctx, base.row_of, error.problem)
-                    if isinstance(given, Object) and ctx.sites[given.token][0] != "argument":  # it would be put back
+                    # it would be put back
+                    if isinstance(given, Object) and ctx.heap.sites[given.token][0] != "argument":
                         error.grown = ctx.grows_at(given.token)
                 raise
         case GrowingList():
@@ -244,7 +245,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             try:
                 within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             except NotKnown:
-                if isinstance(text, bytes) or any(trips is not None for trips in ctx.trips):  # see `_step`
+                if isinstance(text, bytes) or any(trips is not None for trips in ctx.control.trips):  # see `_step`
                     raise
                 return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))
@@ -305,7 +306,7 @@ def key_object(ctx: Context, value: Value, help: str = "") -> Any:
     if isinstance(value, Static):
         return value.value
     if isinstance(value, Seq) and value.kind == "tuple":
-        ctx.step(1 + len(value.items) // 16)
+        ctx.session.step(1 + len(value.items) // 16)
         return tuple(key_object(ctx, i, help) for i in value.items)
     problem, instead = "a dict's key that is known at run time only", help
     if not (isinstance(value, Scalar) and not is_complex(value.dtype)):
@@ -346,7 +347,7 @@ def constant_object(
         case Static(known):
             return known
         case Seq(items, "tuple"):
-            ctx.step(1 + len(items) // 16)
+            ctx.session.step(1 + len(items) // 16)
             return tuple(constant_object(ctx, i, problem, kind, help) for i in items)
         case Known(path):
             return path
@@ -448,7 +449,7 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
             ctx.must_be_known(item, problem, "give them one type: np.array(…)[k]", refusals.LIST_OF_TYPES)
         return _chosen_of_two(ctx, elements, kind, item)
     size, at = b.index(len(elements)), list_position(ctx, item)
-    inside, below = ctx.within(at, size)
+    inside, below = ctx.facts.within(at, size)
     at = at if inside and below else ctx.let(at, "at")
     condition = b.both(b.compare("less", at, size), b.compare("greater_equal", at, b.neg(size)))
     ctx.guard(b.TRUE if inside and below else condition, "IndexError", f"{kind} index out of range")
@@ -528,7 +529,7 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
         message = "deque index out of range" if owner.is_queue else "list index out of range"
         if not is_typed(ctx, owner):
             ctx.guard(b.FALSE, "IndexError", message)
-        if ctx.trusted:
+        if ctx.control.trusted:
             return element(ctx, owner, at)
         ctx.guard(
             b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError", message
@@ -581,7 +582,7 @@ def is_typed(ctx: Context, owner: GrowingList) -> bool:
     has come: what is appended further down in a loop is seen when that is translated again."""
     ctx.hold(owner)
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner.original)
+        ctx.lists.untyped.append(owner.original)
         return False
     return True
 
@@ -591,7 +592,7 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     if owner.columns:
         if owner.row == OPTIONAL:
             flags, held = owner.columns
-            none = ctx.load(flags.buffer, flags.index(at))
+            none = ctx.names.load(flags.buffer, flags.index(at))
             return OrNone(element(ctx, held, at), none) if is_typed(ctx, held) else Static(None)
         items = tuple(element(ctx, c, at) for c in owner.columns)
         if owner.of is not None:
@@ -601,12 +602,12 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         index = (*owner.prefix, ctx.let(at, "row"))
         return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")
     if owner.dims:
-        axes = ctx.axes(owner.dims)
-        return Array(axes, ctx.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)
+        axes = ctx.names.axes(owner.dims)
+        return Array(axes, ctx.names.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)
     if not owner.dtype:
         problem = "an element of a list that nothing has been appended to yet"
         ctx.fail(refusals.SUBSCRIPT, problem, "start it with an element")
-    loaded = ctx.load(owner.buffer, owner.index(at))
+    loaded = ctx.names.load(owner.buffer, owner.index(at))
     if owner.rows is not None and owner.rows.arrays:
         from transkern.frontend.containers.rows import array_of
 
@@ -620,9 +621,9 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
     number = b.cast(loaded, "index") if owner.dtype == "index" else loaded
-    if owner.tags not in ctx.buffers:
+    if owner.tags not in ctx.names.buffers:
         return Scalar(number, owner.python)
-    return doubts.of_a_list(ctx, owner.site, number, owner.python, ctx.load(owner.tags, owner.index(at)))
+    return doubts.of_a_list(ctx, owner.site, number, owner.python, ctx.names.load(owner.tags, owner.index(at)))
 
 
 # --- arrays
@@ -767,7 +768,7 @@ def _plan_of_truth(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     axis = base.ndim - sum(_consumes(i) for i in items[at:]) if dots else sum(_consumes(i) for i in items[:at])
     truth = items[at]
     assert isinstance(truth, _Truth)
-    new = ctx.axis("o", b.ONE)
+    new = ctx.names.axis("o", b.ONE)
     condition = truth.condition
     known = SliceValue(None, Static(int(bool(condition.value))), None) if isinstance(condition, Const) else None
     mask = known or Array((new,), condition)
@@ -825,7 +826,7 @@ def fits_as_mask(length: Expr, extent: Expr) -> Expr:
 
 def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
     """``np.nonzero``: one filter a dimension, over the flattened domain. NumPy's are the columns of one array."""
-    domain = ctx.axis("k", b.product(mask.dims))
+    domain = ctx.names.axis("k", b.product(mask.dims))
     index = b.unravel(domain.var, mask.dims)
     condition = mask.at(index)
     return [Array((domain,), b.cast(i, "int64"), condition, spaced=len(index) > 1) for i in index]
@@ -833,8 +834,8 @@ def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
 
 def names_elements(ctx: Context, at: Array, extent: Expr) -> bool:
     """Whether all positions are seen to be within an axis: then there are none in an empty one."""
-    with ctx.axis_ranges(at.axes):
-        return all(ctx.within(b.as_index(at.body), extent))
+    with ctx.facts.axis_ranges(at.axes):
+        return all(ctx.facts.within(b.as_index(at.body), extent))
 
 
 def first_place(
@@ -842,7 +843,7 @@ def first_place(
 ) -> tuple[Expr, tuple[Expr, ...]]:
     """Where something `holds` first, of all places in C order: the number of the place, negative where there is none,
     and the place."""
-    domain = ctx.axis("k", b.product(dims))
+    domain = ctx.names.axis("k", b.product(dims))
     first = ctx.let(Reduce("first", (domain,), holds(b.unravel(domain.var, dims)), "index"), "outside")
     return first, b.unravel(first, dims)
 
@@ -852,7 +853,7 @@ def _basic_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     index: list[Expr] = []
     for item in items:
         if isinstance(item, Static) and item.value is None:
-            axes.append(ctx.axis("o", b.ONE))
+            axes.append(ctx.names.axis("o", b.ONE))
             continue
         axis, position = _basic_item(ctx, item, base.dims[len(index)], len(index))
         index.append(position)
@@ -865,7 +866,7 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
     match item:
         case SliceValue():
             span = settle_slice(ctx, item, extent)
-            axis = ctx.axis("ijklm"[min(axis_number, 4)], span.length)
+            axis = ctx.names.axis("ijklm"[min(axis_number, 4)], span.length)
             if b.constant(span.length) == 1:
                 return axis, span.start
             return axis, b.add(span.start, b.mul(span.step, axis.var))
@@ -878,7 +879,7 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
 
 def outside_text(ctx: Context, axis: int) -> str:
     """What is said of a position outside of an axis, and outside of all elements of `.flat`."""
-    return f"index {{}} is out of bounds for {'' if ctx.is_flat else f'axis {axis} with '}size {{}}"
+    return f"index {{}} is out of bounds for {'' if ctx.control.is_flat else f'axis {axis} with '}size {{}}"
 
 
 def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
@@ -898,11 +899,11 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
         ctx.guard(long, "IndexError", message, (at, extent))
         return b.wrap_index(at, extent)
     gap = b.difference(at, extent)
-    if gap is not None and gap < 0 and (gap == -1 or ctx.assume_at_least(extent, -gap)):  # n - c: from the end
+    if gap is not None and gap < 0 and (gap == -1 or ctx.facts.assume_at_least(extent, -gap)):  # n - c: from the end
         long = b.compare("greater_equal", extent, b.index(-gap))
         ctx.guard(long, "IndexError", message, (at, extent))
         return at
-    low, high = ctx.within(at, extent)
+    low, high = ctx.facts.within(at, extent)
     if low and high:
         return at
     inside = b.TRUE if high else b.compare("less", at, extent)
@@ -914,10 +915,10 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
 
 def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     """Positions among the subscripts: that they go together is checked before where they are."""
-    with ctx.bounds_later() as checks:
+    with ctx.control.bounds_later() as checks:
         plan = _plan_of_positions(ctx, base, items)
     for check in checks:
-        ctx.check_place(check)
+        ctx.control.check_place(check)
     return plan
 
 
@@ -960,7 +961,7 @@ def _plan_of_positions(ctx: Context, base: Array, items: list[Item]) -> Plan:
                 value = numbers.get(position) or _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
         elif isinstance(item, Static) and item.value is None:
-            (axes_after if passed else axes_before).append(ctx.axis("o", b.ONE))
+            (axes_after if passed else axes_before).append(ctx.names.axis("o", b.ONE))
         else:
             axis, at = _basic_item(ctx, item, extent, len(index))
             index.append(at)
@@ -984,14 +985,14 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
 
 def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axis, ...], mask: Expr | None) -> Expr:
     """An index-array element, with a check before the statement where its range is not known."""
-    with ctx.axis_ranges(axes):
-        low, high = ctx.within(value, extent)
+    with ctx.facts.axis_ranges(axes):
+        low, high = ctx.facts.within(value, extent)
     if low and high:
         return value
     message = outside_text(ctx, axis)
     if low and mask is None and len(axes) == 1 and value == axes[0].var:  # sizes decide, and nothing is looked at
         fits = b.compare("less_equal", axes[0].extent, extent)
-        ctx.check_place(lambda: ctx.guard(fits, "IndexError", message, (extent, extent)))
+        ctx.control.check_place(lambda: ctx.guard(fits, "IndexError", message, (extent, extent)))
         return value
     inside: Expr = b.TRUE if high else b.compare("less", value, extent)
     if not low:
@@ -1014,7 +1015,7 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
             holds = b.either(empty, holds)
         ctx.guard(holds, "IndexError", message, (offending, extent))
 
-    ctx.check_place(check)
+    ctx.control.check_place(check)
     return value if low else b.where(b.compare("less", value, b.ZERO), b.add(value, extent), value)
 
 

@@ -47,11 +47,11 @@ def with_(t: Translator, items: Sequence[ast.withitem], body: Sequence[ast.stmt]
             problem = "`warnings.catch_warnings` that keeps the warnings, or has arguments"
             help = 'use it without: with warnings.catch_warnings(): warnings.simplefilter("ignore")'
             ctx.fail(refusals.WARNINGS, problem, help, call)
-        held, ctx.filters = ctx.filters, [*(ctx.filters or ()), ""]
+        held, ctx.scopes.filters = ctx.scopes.filters, [*(ctx.scopes.filters or ()), ""]
         try:
             with_(t, others, body)
         finally:
-            ctx.filters = held
+            ctx.scopes.filters = held
     else:
         manager = t.expr(call)
         enter, leave = (special_methods.method(ctx, manager, name) for name in ("__enter__", "__exit__"))
@@ -90,37 +90,40 @@ def _state(t: Translator, call: ast.Call, path: str) -> None:
 @contextmanager
 def _entered(t: Translator, enter: Bound, leave: Bound, call: ast.expr) -> Iterator[None]:
     ctx = t.ctx
-    before = ctx.globals_now
+    before = ctx.scopes.globals_now
     problem = "a manager whose `__exit__` does more than to bind globals again"
     help = "write what it does before and after the block"
 
     def restored() -> bool:
-        ctx.globals_now = before
+        ctx.scopes.globals_now = before
         return False
 
-    outer, ctx.managing = ctx.managing, (ctx.loop_path, len(ctx.around))
+    outer, ctx.scopes.managing = ctx.scopes.managing, (ctx.control.loop_path, len(ctx.emitter.around))
     try:
         t.inline(enter.function, [enter.receiver], {}, call)
-        inside = ctx.globals_now
-        heap = dict(ctx.heap)
-        with ctx.block() as out:
-            ctx.managing = (ctx.loop_path, len(ctx.around))
+        inside = ctx.scopes.globals_now
+        heap = dict(ctx.heap.contents)
+        with ctx.emitter.block() as out:
+            ctx.scopes.managing = (ctx.control.loop_path, len(ctx.emitter.around))
             told = t.inline(leave.function, [leave.receiver, *[Static(None)] * 3], {}, call)
-        if out or not isinstance(told, Static) or told.value or _bound_anew(ctx, before) or _changed(heap, ctx.heap):
+        if (
+            out or not isinstance(told, Static) or told.value or _bound_anew(ctx, before)
+            or _changed(heap, ctx.heap.contents)
+        ):
             ctx.fail(refusals.STATEMENT, problem, help, call)
     finally:
-        ctx.managing, ctx.globals_now = outer, before
-    ctx.globals_now = inside
+        ctx.scopes.managing, ctx.scopes.globals_now = outer, before
+    ctx.scopes.globals_now = inside
     t.pending.append(restored)  # before what comes after the block
     try:
         yield
     finally:
         t.pending.pop()
-        ctx.globals_now = before
+        ctx.scopes.globals_now = before
 
 
 def _bound_anew(ctx: Context, before: dict[tuple[int, str], Value]) -> bool:
-    return any(before.get(key, ctx.globals_first[key]) != value for key, value in ctx.globals_now.items())
+    return any(before.get(key, ctx.scopes.globals_first[key]) != value for key, value in ctx.scopes.globals_now.items())
 
 
 def _changed(before: dict[int, Value], after: dict[int, Value]) -> bool:
@@ -129,11 +132,11 @@ def _changed(before: dict[int, Value], after: dict[int, Value]) -> bool:
 
 def bind_global(ctx: Context, scope: Scope, name: str, value: Value) -> None:
     """``global name; name = value``, in what a manager does on entering or leaving its block."""
-    if not isinstance(value, Static) or ctx.managing != (ctx.loop_path, len(ctx.around)):
+    if not isinstance(value, Static) or ctx.scopes.managing != (ctx.control.loop_path, len(ctx.emitter.around)):
         ctx.fail(refusals.OUTSIDE_CHANGED, "assigning a global name at run time", "pass the value in and return it")
     key = (space_of(scope), name)
-    ctx.globals_first.setdefault(key, scope.lookup(name))
-    ctx.globals_now = {**ctx.globals_now, key: value}
+    ctx.scopes.globals_first.setdefault(key, scope.lookup(name))
+    ctx.scopes.globals_now = {**ctx.scopes.globals_now, key: value}
 
 
 def space_of(scope: Scope) -> int:
@@ -146,10 +149,10 @@ def space_of(scope: Scope) -> int:
 def _filter(ctx: Context, a: Arguments) -> Value:
     """Within ``with warnings.catch_warnings()``, of warnings that compiled code does not give."""
     action = constant_object(ctx, a.need("action"), "a filter of warnings that is known at run time only")
-    if ctx.filters is None:
+    if ctx.scopes.filters is None:
         help = "put it into a block of `with warnings.catch_warnings():`"
         ctx.fail(refusals.WARNINGS, "a filter of warnings that outlasts the call", help)
     if action not in _SILENT:
         ctx.fail(refusals.WARNINGS, f"a filter of warnings with {action!r}", 'use "ignore", and test the result')
-    ctx.filters = [*ctx.filters, action if len(a.given) == 1 else "some"]
+    ctx.scopes.filters = [*ctx.scopes.filters, action if len(a.given) == 1 else "some"]
     return Static(None)

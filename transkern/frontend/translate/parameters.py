@@ -57,7 +57,7 @@ def _memory(value: GrowingList) -> frozenset[str]:
 
 def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> Value:
     """The value of an argument; `params` gets what is passed for it."""
-    ctx.taken.add(name)
+    ctx.names.taken.add(name)
     match kind:
         case OpaqueType(of):
             help = "pass what the function needs of it as arrays or numbers"
@@ -71,7 +71,7 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
         case StructType("rows" | "ragged" as struct, types, keys):
             return _columns(ctx, params, name, struct, types, keys)
         case StructType(struct, types, keys, of):
-            parts = zip(_part_names(name, kind, ctx.parameters), types, strict=True)
+            parts = zip(_part_names(name, kind, ctx.inputs.parameters), types, strict=True)
             items = tuple(argument(ctx, params, part, inner) for part, inner in parts)
             contents: Value
             match struct:
@@ -88,7 +88,7 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                     return Generator(state.base, keys[0], legacy=keys[0] != "PCG64")
                 case "dict":
                     contents = Dict(keys, items)
-                    if ("argument", name) in ctx.growing:
+                    if ("argument", name) in ctx.learned.growing:
                         return hashed.of_argument(ctx, name, contents)
                 case _:
                     assert of is not None
@@ -109,23 +109,24 @@ def _columns(
     parts = [f"column{k}" for k in range(len(keys))] if kind == "rows" else ["values", "starts"]
     given: list[Array] = []
     for part, inner in zip(parts, types, strict=True):
-        param, value = _parameter(ctx, part_path(name, part, ctx.parameters), inner)
-        ctx.taken.add(param.name)
+        param, value = _parameter(ctx, part_path(name, part, ctx.inputs.parameters), inner)
+        ctx.names.taken.add(param.name)
         params.append(param)
         assert isinstance(value, Array)
         given.append(value)
     made = compose(ctx, "arguments", f"{kind}{len(keys)}" if kind == "rows" else kind, given, {})
     if not isinstance(made, Object):
-        made = ctx.allocate(made, ("argument", name))
-    ctx.paths[made.token] = name
-    contents = ctx.heap[made.token]
+        made = ctx.heap.allocate(made, ("argument", name))
+    ctx.inputs.paths[made.token] = name
+    contents = ctx.heap.contents[made.token]
     assert isinstance(contents, GrowingList)
     (last,) = given[-1].dims  # its length is a size, whatever it is made of
     contents.extent = b.sub(last, b.ONE) if kind == "ragged" else last
-    changes = ("argument", name) in ctx.growing  # tuples are put back as they are then, lists are the caller's own
-    ctx.given[made.token] = Seq((), "list") if changes else contents
+    # tuples are put back as they are then, lists are the caller's own
+    changes = ("argument", name) in ctx.learned.growing
+    ctx.inputs.given[made.token] = Seq((), "list") if changes else contents
     if not changes:
-        ctx.lent[name] = (len(ctx.out), _memory(contents), kind)
+        ctx.inputs.lent[name] = (len(ctx.emitter.out), _memory(contents), kind)
     return made
 
 
@@ -146,20 +147,20 @@ def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> lis
 
 def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
     site = ("argument", name)
-    if site in ctx.growing:
+    if site in ctx.learned.growing:
         assert isinstance(contents, Seq)
-        made = ctx.allocate(growing_lists.new(ctx, name, contents.items, site), site)
+        made = ctx.heap.allocate(growing_lists.new(ctx, name, contents.items, site), site)
     else:
-        made = ctx.allocate(contents, site)
-    ctx.paths[made.token] = name
-    ctx.given[made.token] = contents
+        made = ctx.heap.allocate(contents, site)
+    ctx.inputs.paths[made.token] = name
+    ctx.inputs.given[made.token] = contents
     return made
 
 
 def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
     """A list of numbers: what is passed is an array."""
     site = ("argument", name)
-    ctx.numbers.add(name)
+    ctx.inputs.numbers.add(name)
     dim = array.dims[0]
     if not isinstance(dim, Var):  # its length is a constant: the numbers one by one
         extent = b.constant(dim) or 0
@@ -168,14 +169,14 @@ def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
         return _argument_object(ctx, name, Seq(items, "list"))
     given = GrowingList(name, dim.name, dtype, (), True)
     contents = given
-    if site in ctx.growing:
+    if site in ctx.learned.growing:
         body = b.cast(array.body, dtype)
         contents = growing_lists.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
         contents.site, contents.extent = site, None
         contents = growing_lists.with_types(ctx, contents)
-    made = ctx.allocate(contents, site)
-    ctx.paths[made.token] = name
-    ctx.given[made.token] = given
+    made = ctx.heap.allocate(contents, site)
+    ctx.inputs.paths[made.token] = name
+    ctx.inputs.given[made.token] = given
     return made
 
 
@@ -187,26 +188,26 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
                 if isinstance(dim, int):
                     sizes.append(b.index(dim))
                 else:
-                    size = b.size(_size_name(dim, ctx.taken, ctx.parameters))
+                    size = b.size(_size_name(dim, ctx.names.taken, ctx.inputs.parameters))
                     sizes.append(size)
-                    ctx.entry.add(size.name)
-                    ctx.dims.add(size.name)
-                    ctx.sizes.add(printed(size.name))
-            ctx.taken |= {name, *parts_of_array(name, len(dims))}
+                    ctx.facts.entry.add(size.name)
+                    ctx.inputs.dims.add(size.name)
+                    ctx.inputs.sizes.add(printed(size.name))
+            ctx.names.taken |= {name, *parts_of_array(name, len(dims))}
             if kind.shares:
                 return _shared(ctx, name, kind, tuple(sizes))
             if kind.readonly:
-                ctx.readonly.add(name)
+                ctx.inputs.readonly.add(name)
             buffer = n.Buffer(name, dtype, tuple(sizes), "argument", layout, aligned=aligned)
-            ctx.buffers[name] = buffer
-            axes = ctx.axes(sizes)
+            ctx.names.buffers[name] = buffer
+            axes = ctx.names.axes(sizes)
             value = Array(axes, Load(name, tuple(a.var for a in axes), dtype), view=True, identity=name)
             return n.ArrayParam(name, dtype, tuple(sizes), layout, aligned=aligned), value
         case ScalarType(dtype, python):
-            ctx.taken.add(name)
-            ctx.entry.add(name)
+            ctx.names.taken.add(name)
+            ctx.facts.entry.add(name)
             if python == "int":
-                ctx.integers.add(name)
+                ctx.inputs.integers.add(name)
             return n.ScalarParam(name, dtype, python), Scalar(_scalar(name, dtype), bool(python))
         case ConstantType(value):
             return n.ConstantParam(name, value), _constant(ctx, name, value)
@@ -217,25 +218,25 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
 def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -> tuple[n.Param, Value]:
     """An argument that shares memory with others: a view of the memory of all of them."""
     base = f"{kind.shares}_memory"
-    while base in ctx.parameters:
+    while base in ctx.inputs.parameters:
         base += "_"
-    known = ctx.buffers.get(base)
+    known = ctx.names.buffers.get(base)
     if known is None:
-        ctx.taken.add(base)
-        ctx.memories.add(base)
+        ctx.names.taken.add(base)
+        ctx.inputs.memories.add(base)
         layout = "C" if kind.aligned else "strided"
         known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument", layout, aligned=kind.aligned)
-        ctx.buffers[base] = known
+        ctx.names.buffers[base] = known
     if known.dtype != kind.dtype:
         problem = f"`{name}` and `{kind.shares}` share memory and have different dtypes"
         ctx.fail(refusals.SHARED_MEMORY, problem, "pass a copy of one of them")
-    axes = ctx.axes(sizes)
+    axes = ctx.names.axes(sizes)
     at: Expr = Var(f"{name}_offset")
     for d, axis in enumerate(axes):
         at = b.add(at, b.mul(axis.var, Var(f"{name}_stride{d}")))
     value = Array(axes, Load(base, (at,), kind.dtype), view=True, identity=name)
     if kind.readonly:
-        ctx.readonly.add(name)
+        ctx.inputs.readonly.add(name)
     return n.ArrayParam(name, kind.dtype, sizes, "strided", base=base, aligned=kind.aligned), value
 
 

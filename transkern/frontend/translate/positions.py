@@ -70,7 +70,7 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
         if example is _UNKNOWN or example is None or isinstance(example, (int, np.integer, slice, type(...))):
             continue
         if isinstance(item, GrowingList) and item.tags:
-            dtypes = {dtype for dtype, _ in ctx.held.tell(item.site)}
+            dtypes = {dtype for dtype, _ in ctx.learned.held.tell(item.site)}
             if "bool" in dtypes and len(dtypes) > 1:
                 problem = "a subscript that is a list of bools and other numbers: a mask, or positions"
                 ctx.fail(refusals.SUBSCRIPT, problem, "say which: np.array(values, dtype=bool)")

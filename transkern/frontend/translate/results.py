@@ -13,9 +13,11 @@ from transkern import refusals
 from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import growing, hashed
-from transkern.frontend.context import Change, Context
+from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.python import spelling
+from transkern.frontend.state import aliasing, handing
+from transkern.frontend.state.inputs import Change
 from transkern.frontend.syntax.syntax import PART
 from transkern.frontend.translate.expressions import Expressions
 from transkern.frontend.values import doubts
@@ -70,7 +72,7 @@ class Results(Expressions):
     def return_(self, value: ast.expr | None) -> None:
         result = Static(None) if value is None else self.expr(value)
         if self.inlined:
-            self.returned_at = self.ctx.span
+            self.returned_at = self.ctx.session.span
             self.env[RETURN] = self.settle(result, "result")
             assert not self.loops, "`return` inside a loop is a flag and a break"
             self.ended = True
@@ -91,14 +93,14 @@ class Results(Expressions):
             problem = f"returning more than {_MOST_NONE + 1} things that may be None"
             ctx.fail(refusals.RESULT, problem, "return fewer of them, or something else for None")
         for is_none in (True, False):
-            heap = dict(ctx.heap)
-            with ctx.block() as out, suppress(Terminated):
+            heap = dict(ctx.heap.contents)
+            with ctx.emitter.block() as out, suppress(Terminated):
                 self.hand_back(_decided(ctx, value, found.none, is_none), decided + 1)
-            ctx.heap = heap
+            ctx.heap.contents = heap
             if is_none:
                 ctx.emit(n.If(found.none, tuple(out)))
             else:
-                ctx.out.extend(out)
+                ctx.emitter.out.extend(out)
 
     def returned(self, value: Value) -> n.Result:
         """The result, and with it what was put into the arguments."""
@@ -109,28 +111,28 @@ class Results(Expressions):
         return n.TupleResult((result, *changes)) if changes else result
 
     def changes_now(self) -> tuple[n.Result, ...]:
-        """What has been put into the arguments until here: a part for each of `Context.changes`."""
+        """What has been put into the arguments until here: a part for each of `Inputs.changes`."""
         self.pools_handed_out = []
         self.tokens_handed_out = set()
         return self._changes()
 
     def _changes(self) -> tuple[n.Result, ...]:
         ctx = self.ctx
-        if not ctx.changes and not ctx.has_changes():
+        if not ctx.inputs.changes and not ctx.inputs.has_changes():
             return ()
-        for token, given in ctx.given.items():
-            for change in _changes(ctx.paths[token], given, ctx.heap[token]):
-                if change not in ctx.changes:
-                    ctx.changes.append(change)
-        if not ctx.changes:
+        for token, given in ctx.inputs.given.items():
+            for change in _changes(ctx.inputs.paths[token], given, ctx.heap.contents[token]):
+                if change not in ctx.inputs.changes:
+                    ctx.inputs.changes.append(change)
+        if not ctx.inputs.changes:
             return ()
-        tokens = {path: token for token, path in ctx.paths.items()}
-        return tuple(self._change(tokens[path], kind, key) for path, kind, key in ctx.changes)
+        tokens = {path: token for token, path in ctx.inputs.paths.items()}
+        return tuple(self._change(tokens[path], kind, key) for path, kind, key in ctx.inputs.changes)
 
     def _change(self, token: int, kind: str, key: Any) -> n.Result:
         """What goes to one place in an argument."""
         ctx = self.ctx
-        now, before = ctx.heap[token], ctx.given[token]
+        now, before = ctx.heap.contents[token], ctx.inputs.given[token]
         if kind == "list":
             return n.UNCHANGED if now is before else self.result(now)
         assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
@@ -142,18 +144,18 @@ class Results(Expressions):
     def result(self, value: Value) -> n.Result:
         """What is handed to the caller, of the type that NumPy gives."""
         if isinstance(value, Object):
-            if value.token in self.ctx.paths:
-                name = f"{self.ctx.paths[value.token]}_itself"
-                self.ctx.returned.add(name)
+            if value.token in self.ctx.inputs.paths:
+                name = f"{self.ctx.inputs.paths[value.token]}_itself"
+                self.ctx.inputs.returned.add(name)
                 return n.ArgumentResult(name)
             token, value = value.token, self.ctx.deref(value)
             if getattr(self.node, PART, False):
                 self._refuse_twice(token)
-        if self.ctx.lends_lists and _holds_lists(value):
+        if self.ctx.inputs.lends_lists and _holds_lists(value):
             problem = "returning lists beside a list of more than a few lists among the arguments, of which they may be"
             self.ctx.fail(refusals.RESULT, problem, "return arrays, numbers, or lists of numbers")
         if isinstance(value, Row):
-            value = growing.copied(self.ctx, self.ctx.opened(value))
+            value = growing.copied(self.ctx, handing.opened(self.ctx, value))
         match value:
             case Instance(pool, number):
                 return self._objects_result(pool, n.ScalarResult(number, True), "object")
@@ -176,7 +178,7 @@ class Results(Expressions):
                 or doubts.is_of_neither(value)
                 or len({of_python for _, of_python in kinds}) == 1
                 or doubts.is_rounded(doubted, value.dtype)
-                or not variables_read(tag) & self.ctx.variables.keys()
+                or not variables_read(tag) & self.ctx.names.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
             case Scalar(tag=None, doubt=Doubt()) if doubts.is_of_neither(value):
@@ -239,10 +241,12 @@ class Results(Expressions):
                 self.ctx.fail(refusals.RESULT, "returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
-            case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
+            case Array(view=True) if self.ctx.names.buffers[value.base].role == "argument":
                 return self._view_result(value)
-            case Array(view=True) if value.base in self.ctx.doubtful and self.ctx.is_of_argument(value.base):
-                raise self.ctx.doubtful[value.base][1]
+            case Array(view=True) if (
+                value.base in self.ctx.aliasing.doubtful and aliasing.is_of_argument(self.ctx, value.base)
+            ):
+                raise self.ctx.aliasing.doubtful[value.base][1]
             case Array(empty=Empty(some, of_empty)) if not _is_all_of_a_list(value):
                 full, none = self.result(replace(value, empty=None)), self.result(Static(of_empty))
                 return n.TupleResult((n.ScalarResult(some, True), full, none), "either")
@@ -269,9 +273,9 @@ class Results(Expressions):
 
     def _refuse_twice(self, token: int) -> None:
         """Of a part of a function, whose results go on under names, each would be one of its own."""
-        held = self.ctx.heap.get(token)
-        read_only = isinstance(held, GrowingList) and held.buffer in self.ctx.appended
-        if token in self.tokens_handed_out or token in self.ctx.handed or read_only:
+        held = self.ctx.heap.contents.get(token)
+        read_only = isinstance(held, GrowingList) and held.buffer in self.ctx.aliasing.appended
+        if token in self.tokens_handed_out or token in self.ctx.heap.handed or read_only:
             self.ctx.fail(refusals.TWO_NAMES, "results that are one list, dict or object", "make a copy for each")
         self.tokens_handed_out.add(token)
 
@@ -303,8 +307,8 @@ class Results(Expressions):
         return f"{kind.__module__}:{kind.__qualname__}"
 
     def _view_result(self, value: Array) -> n.Result:
-        base = self.ctx.buffers[value.base]
-        if base.name in self.ctx.memories:
+        base = self.ctx.names.buffers[value.base]
+        if base.name in self.ctx.inputs.memories:
             self.ctx.fail(refusals.RESULT, "a view of arguments that share memory as a result", "return a copy of it")
         view = place_in_memory(self.ctx, value)
         if view is None:
@@ -315,7 +319,7 @@ class Results(Expressions):
         )  # fmt: skip
 
     def _array_result(self, value: Array) -> n.Result:
-        if value.view and value.base in self.ctx.handed_out:
+        if value.view and value.base in self.ctx.inputs.handed_out:
             problem = "returning what a cached function has made, which others have, too"
             self.ctx.fail(refusals.RESULT, problem, "return a copy of it")
         ctx = self.ctx
@@ -325,29 +329,29 @@ class Results(Expressions):
         )  # fmt: skip
         dims = value.domain
         if (whole and self._covers(value)) or (
-            whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value)
+            whole and len(dims) == len(ctx.names.buffers[value.base].dims) and self._prefix(value)
         ):
-            buffer = ctx.buffers[value.base]
+            buffer = ctx.names.buffers[value.base]
         else:
             stored = ctx.define(value, "result")
             dims = stored.dims
-            buffer = ctx.buffers[stored.base]
+            buffer = ctx.names.buffers[stored.base]
         self.handed_out.add(buffer.name)
         if buffer.role == "temporary" and dims == buffer.dims:
-            ctx.buffers[buffer.name] = replace(buffer, role="result")
+            ctx.names.buffers[buffer.name] = replace(buffer, role="result")
         of_empty = None if value.empty is None else value.empty.value.dtype.name
         return n.ArrayResult(buffer.name, dims, value.dtype, of_empty)
 
     def _unshared(self, buffer: str) -> bool:
         """Whether a copy of a temporary that is handed out may be the temporary itself: nobody else will see it."""
-        return self.ctx.buffers[buffer].role == "temporary" and buffer not in self.handed_out
+        return self.ctx.names.buffers[buffer].role == "temporary" and buffer not in self.handed_out
 
     def _covers(self, value: Array) -> bool:
-        return value.dims == self.ctx.buffers[value.base].dims
+        return value.dims == self.ctx.names.buffers[value.base].dims
 
     def _prefix(self, value: Array) -> bool:
         """Whether only the first axis is shorter than the buffer: the data stand together."""
-        dims = self.ctx.buffers[value.base].dims
+        dims = self.ctx.names.buffers[value.base].dims
         return value.dims[1:] == dims[1:]
 
 
@@ -391,7 +395,7 @@ def _is_number(ctx: Context, value: Value) -> bool:
 def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:
     """A result in which what depends on `none` is decided."""
     if isinstance(value, Object):
-        ctx.heap[value.token] = _decided(ctx, ctx.heap[value.token], none, is_none)
+        ctx.heap.contents[value.token] = _decided(ctx, ctx.heap.contents[value.token], none, is_none)
         return value
     if isinstance(value, OrNone):
         if value.none != none:

@@ -63,8 +63,8 @@ def method(ctx: Context, value: Value, name: str) -> Bound | None:
 
 
 def _call(ctx: Context, bound: Bound, *args: Value) -> Value:
-    assert ctx.inline is not None
-    return ctx.inline(bound.function, [bound.receiver, *args], {})
+    assert ctx.scopes.inline is not None
+    return ctx.scopes.inline(bound.function, [bound.receiver, *args], {})
 
 
 def _kind(ctx: Context, value: Value) -> type:

@@ -30,6 +30,7 @@ from transkern.frontend.numpy.elementwise import (
     warn_discarded,
 )
 from transkern.frontend.python.whole import becomes, in_64_bits, whole_number
+from transkern.frontend.state import aliasing, stores
 from transkern.frontend.translate.indexing import Item, check_count, first_place, names_elements, outside_text, place
 from transkern.frontend.translate.positions import check_subscripts
 from transkern.frontend.values import large
@@ -72,8 +73,8 @@ def changed_in_place(ctx: Context, value: Array) -> Array:
     if lies(value):
         return value
     read = _read(value)
-    named = ((k, v) for frame in ctx.frames for k, v in frame.items())
-    others = [k for k, v in named if shows(ctx.heap, v, lambda a: not lies(a) and _read(a) == read)]
+    named = ((k, v) for frame in ctx.scopes.frames for k, v in frame.items())
+    others = [k for k, v in named if shows(ctx.heap.contents, v, lambda a: not lies(a) and _read(a) == read)]
     if others:
         problem = f"a change in place of an array that `{others[0]}` may show"
         ctx.fail(refusals.TARGET, problem, f"copy it first: {others[0]} = {others[0]}.copy()")
@@ -88,13 +89,13 @@ def _read(value: Array) -> frozenset[str]:
 def where_some(ctx: Context, count: Expr) -> Iterator[None]:
     """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
     raises = True
-    with ctx.block() as out, suppress(Terminated):
+    with ctx.emitter.block() as out, suppress(Terminated):
         yield
         raises = False
     if b.constant(count) is None:
         ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))
     elif b.constant(count):
-        ctx.out.extend(out)
+        ctx.emitter.out.extend(out)
         if raises:
             raise Terminated
 
@@ -124,7 +125,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     by_positions = any(_is_positions(ctx.deref(i)) for i in items)
     if by_positions:
         check_count(ctx, base, [i for i in map(ctx.deref, items) if not _is_truth(i)])
-    with ctx.bounds_later() as bounds:
+    with ctx.control.bounds_later() as bounds:
         plan = place(ctx, base, items)
     if not (by_positions or any(map(_is_mask, map(ctx.deref, items)))):  # else they are looked at last
         _all(bounds)
@@ -135,14 +136,14 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)
     elif by_positions and isinstance(value, (Seq, GrowingList)):
         check_numbers(ctx, value, base.dtype)
-    ctx.note_store(base.base)
-    ctx.check_held(base.base)
+    aliasing.note_store(ctx, base.base)
+    aliasing.check_held(ctx, base.base)
     outputs.note_written(ctx, base)
-    if base.base in ctx.written:
-        ctx.in_place.setdefault(base.base, casting is not None)
+    if base.base in ctx.inputs.written:
+        ctx.inputs.in_place.setdefault(base.base, casting is not None)
     target_index = base.at(plan.index)
     assert isinstance(target_index, Load)
-    buffer = ctx.buffers[target_index.buffer]
+    buffer = ctx.names.buffers[target_index.buffer]
     is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
     source = value if is_array else None
     whole = any(isinstance(i, Static) and i.value is Ellipsis for i in items)
@@ -172,7 +173,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             return
         axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
     else:
-        axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), exact_expr(ctx, value)
+        axes, body = ctx.names.axes(tuple(a.extent for a in plan.axes)), exact_expr(ctx, value)
         warn_discarded(ctx, body.dtype, target_index.dtype)
         if number is None:
             number = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
@@ -184,7 +185,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if plan.mask is not None:
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
     _all(bounds)
-    ctx.before_write(buffer.name)
+    stores.before_write(ctx, buffer.name)
     body = b.cast(body, target_index.dtype)
     if not axes and mask is None:
         if body != Load(buffer.name, index, target_index.dtype):
@@ -198,7 +199,7 @@ def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Exp
     outside raises NumPy's error, and what stands before it has been stored."""
     (extent,), (count,) = target.dims, at.dims
     if names_elements(ctx, at, extent):
-        (axis,) = ctx.axes((count,))
+        (axis,) = ctx.names.axes((count,))
         write(ctx, target, [at], Array((axis,), element(axis.var)))
         return
     at = ctx.define(at, "at")
@@ -212,7 +213,7 @@ def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Exp
 
     first, (bad,) = first_place(ctx, at.dims, outside)
     holds = b.compare("less", first, b.ZERO)
-    near, axis = ctx.axes((ctx.let(b.where(holds, count, first), "stored"),) * 2)
+    near, axis = ctx.names.axes((ctx.let(b.where(holds, count, first), "stored"),) * 2)
     write(ctx, target, [Array((near,), at.at((near.var,)))], Array((axis,), element(axis.var)))
     ctx.guard(holds, "IndexError", outside_text(ctx, 0), (position(bad), extent))
 
@@ -358,12 +359,14 @@ class _Before:
             at = (b.substitute(i, {self.axis.name: k}) for i in self.target.index)
             return n.Store(self.target.buffer, tuple(at), value)
 
-        with ctx.block() as out:
+        with ctx.emitter.block() as out:
             if isinstance(self.numbers, GrowingList):
                 values = list_array(ctx, self.numbers)
-                (k,) = ctx.axes((count,))
+                (k,) = ctx.names.axes((count,))
                 value = convert(values.with_axes((k,)), dtype).body
-                out.append(n.Loop(k.name, b.ZERO, count, b.ONE, "sequential", (store(k.var, value),), span=ctx.span))
+                out.append(
+                    n.Loop(k.name, b.ZERO, count, b.ONE, "sequential", (store(k.var, value),), span=ctx.session.span)
+                )
                 length = values.dims[0]
             else:
                 chosen = self.numbers.items[: int(b.constant(count) or 0)]
@@ -382,7 +385,7 @@ def check_numbers(ctx: Context, value: Value, dtype: str, before: _Before | None
         numbers = all(isinstance(i, Scalar) or is_number(i) for i in map(ctx.deref, value.items))
         for k, item in enumerate(value.items):
             item, ended = ctx.deref(item), True
-            with ctx.block() as out, suppress(Terminated):
+            with ctx.emitter.block() as out, suppress(Terminated):
                 if isinstance(item, Scalar) or (isinstance(item, Static) and isinstance(item.value, np.number)):
                     storable(ctx, item, scalar_expr(ctx, item), dtype, True)
                 else:
@@ -390,7 +393,7 @@ def check_numbers(ctx: Context, value: Value, dtype: str, before: _Before | None
                 ended = False
             for s in out:
                 if isinstance(s, n.Guard) and before is not None and numbers and k:
-                    with ctx.block() as stores:
+                    with ctx.emitter.block() as stores:
                         before.stored(ctx, b.index(k))
                     ctx.emit(n.If(b.logical_not(s.condition), tuple(stores)))
                 ctx.emit(s)
@@ -436,7 +439,7 @@ def _check_elements(ctx: Context, array: Array, dtype: str, before: _Before | No
 
     first, at = first_place(ctx, array.dims, outside)
     offending = element(at)
-    with ctx.block() as out, suppress(Terminated):
+    with ctx.emitter.block() as out, suppress(Terminated):
         if before is not None and array.ndim == 1:
             before.stored(ctx, first)
         ctx.guard(small(at), "OverflowError", "Python int too large to convert to C long")
@@ -449,7 +452,7 @@ def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic
     checks, parts = [], []
     for side in (split.one, split.two):
         expr = scalar_expr(ctx, side)
-        with ctx.block() as out, suppress(Terminated):
+        with ctx.emitter.block() as out, suppress(Terminated):
             storable(ctx, side, expr, dtype, basic)
         checks.append(tuple(out))
         parts.append(b.cast(expr, dtype))
@@ -476,7 +479,7 @@ def _filtered_write(
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
         _all(bounds)
-        ctx.before_write(buffer.name)
+        stores.before_write(ctx, buffer.name)
         ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))
         return
     same = (
@@ -493,7 +496,7 @@ def _filtered_write(
         )
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
         _all(bounds)
-        ctx.before_write(buffer.name)
+        stores.before_write(ctx, buffer.name)
         ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype), mask))
         return
     # positions of the mask first, then one value a position
@@ -512,5 +515,5 @@ def _filtered_write(
     renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
     index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
     _all(bounds)
-    ctx.before_write(buffer.name)
+    stores.before_write(ctx, buffer.name)
     ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))

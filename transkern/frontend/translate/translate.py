@@ -24,6 +24,7 @@ from transkern.frontend.sources.effects import imported_path
 from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.measures import NotComputed
 from transkern.frontend.sources.source import known_object, span_of
+from transkern.frontend.state import guards
 from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
@@ -74,9 +75,9 @@ class Translator(Loops):
 
     def run(self) -> Value:
         """Translate the body; the value returned (inlined functions)."""
-        self.ctx.frames.append(self.env)
-        self.ctx.called_in.append(self.ctx.out)
-        outer = self.ctx.live_here
+        self.ctx.scopes.frames.append(self.env)
+        self.ctx.scopes.called_in.append(self.ctx.emitter.out)
+        outer = self.ctx.scopes.live_here
         try:
             if isinstance(self.node, ast.Lambda):
                 return self.expr(self.node.body)
@@ -86,15 +87,15 @@ class Translator(Loops):
                     self.env[RETURN] = Static(None)
                 else:
                     self.ctx.emit(n.Return(self.returned(Static(None))))
-            if RETURN not in self.env and self.inlined and (self.node, RETURN) not in self.ctx.unknown:
+            if RETURN not in self.env and self.inlined and (self.node, RETURN) not in self.ctx.scopes.unknown:
                 raise Terminated  # it raises, whatever happens
-            if (self.node, RETURN) in self.ctx.unknown:
+            if (self.node, RETURN) in self.ctx.scopes.unknown:
                 raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
             return self.env.get(RETURN, Static(None))
         finally:
-            self.ctx.frames.pop()
-            self.ctx.called_in.pop()
-            self.ctx.live_here = outer
+            self.ctx.scopes.frames.pop()
+            self.ctx.scopes.called_in.pop()
+            self.ctx.scopes.live_here = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
@@ -102,7 +103,7 @@ class Translator(Loops):
             rest = statements[position + 1 :]
             self.pending.append(lambda rest=rest: self.block(rest))  # type: ignore[misc]
             try:
-                if statement in self.ctx.left_out:
+                if statement in self.ctx.learned.left_out:
                     raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):
                     if self.branch(statement):
@@ -117,23 +118,23 @@ class Translator(Loops):
             except CompileError as error:
                 if LEFT_OUT in error.problem:
                     leave_out(self.env, statement)
-                    self.ctx.unknown |= {(self.node, name) for name in assigned_names([statement])}
+                    self.ctx.scopes.unknown |= {(self.node, name) for name in assigned_names([statement])}
                     if isinstance(statement, ast.Return):
-                        self.ctx.unknown.add((self.node, RETURN))
+                        self.ctx.scopes.unknown.add((self.node, RETURN))
                     if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
                         return True
                     continue
                 self._came_up(error, statement)
                 if not self._meets_none(statement):
                     raise
-                self.ctx.deferred = self.ctx.deferred or error
+                self.ctx.control.deferred = self.ctx.control.deferred or error
                 return True
             finally:
                 self.pending.pop()
         return False
 
     def _came_up(self, error: CompileError, statement: ast.stmt) -> None:
-        if self.ctx.pinned:  # in a function of NumPy's: all of that is one call
+        if self.ctx.session.pinned:  # in a function of NumPy's: all of that is one call
             return
         error.path += (statement,)
         if not self.inlined:
@@ -160,8 +161,8 @@ class Translator(Loops):
             self.pending[:] = held
 
     def statement(self, node: ast.stmt) -> None:
-        self.ctx.span = span_of(node, self.scope.file)
-        self.ctx.step()
+        self.ctx.session.span = span_of(node, self.scope.file)
+        self.ctx.session.step()
         try:
             self._statement(node)
         except NotComputed as error:
@@ -169,7 +170,7 @@ class Translator(Loops):
             self.ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "compute less at once", node)
 
     def _statement(self, node: ast.stmt) -> None:
-        self.ctx.live_here = live_behind(self.node, node)
+        self.ctx.scopes.live_here = live_behind(self.node, node)
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass
@@ -195,7 +196,7 @@ class Translator(Loops):
                 elif isinstance(node, ast.Nonlocal):
                     problem = f"`{ast.unparse(node)}`: assigning a name of the function around"
                     self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
-                elif isinstance(node, ast.Global) and self.ctx.managing is None:
+                elif isinstance(node, ast.Global) and self.ctx.scopes.managing is None:
                     problem = f"`{ast.unparse(node)}`: assigning a global name"
                     self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
                 elif isinstance(node, ast.Global):
@@ -223,7 +224,7 @@ class Translator(Loops):
                 if holds == b.TRUE:
                     return
                 made = None
-                with self.ctx.block() as extra, suppress(Terminated):
+                with self.ctx.emitter.block() as extra, suppress(Terminated):
                     told = Static("") if message is None else self.expr(message)
                     made = self.raised_with("AssertionError", AssertionError, told, True, message or node)
                 if made is None:  # the message raises
@@ -236,7 +237,7 @@ class Translator(Loops):
                 if any(isinstance(s, n.Guard) for s in extra):
                     self.ctx.emit(n.If(b.logical_not(holds), (*extra, n.Guard(b.FALSE, name, text, args))))
                     return
-                self.ctx.out.extend(extra)
+                self.ctx.emitter.out.extend(extra)
                 self.ctx.guard(holds, name, text, args)
             case ast.With(items=items, body=body):
                 managers.with_(self, items, body)
@@ -300,7 +301,7 @@ class Translator(Loops):
     ) -> tuple[str, str, tuple[Expr, ...]]:
         """An exception's name as a guard has it, its message and the numbers in it, where `value` is its argument, or
         (not `is_one`) the tuple of them. A handler here is told no more than its text."""
-        caught = bool(self.ctx.catching) and self.ctx.caught(error) is not None
+        caught = bool(self.ctx.control.catching) and guards.caught(self.ctx, error) is not None
         is_text = isinstance(value, Static) and isinstance(value.value, str) and (value.value or not is_one)
         if caught or isinstance(value, Text) or is_text:
             return name, *self.message(value, node)

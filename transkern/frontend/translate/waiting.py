@@ -1,7 +1,7 @@
 """Values that wait while what stands beside them is evaluated: ``a[m] + change(a)``, ``a[m], b[m] = b[m], a[m]``.
 
 Expressions are read where they are used. What is bound to a name is computed before a store into what it reads
-(`Context.before_write`); the values here, which have no name yet, are computed then, too (`Context.before_change`).
+(`stores.before_write`); the values here, which have no name yet, are computed then, too (`Emitter.before_change`).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Waiting:
 
     def put(self, value: Value) -> None:
         """One value more, at the present place in the source."""
-        span = self.ctx.span
+        span = self.ctx.session.span
         place = (span.file, span.line, span.column, span.end_line, span.end_column, len(self.values))
-        if place in self.ctx.early:
+        if place in self.ctx.learned.early:
             value = _computed(self.ctx, value, self.may_change)
         self.values.append(value)
         self.places.append(place)
 
     def may_change(self, expr: Expr) -> bool:
         """Whether an expression reads what a store may change: an array's elements, or the count of a list."""
-        return bool(buffers_read(expr) or variables_read(expr) & self.ctx.list_counts)
+        return bool(buffers_read(expr) or variables_read(expr) & self.ctx.lists.counts)
 
     def before_change(self, name: str) -> None:
         """What is still to be read from a buffer (or depends on the count of a list) is computed now; a store in a
@@ -54,10 +54,10 @@ class Waiting:
         for k, value in enumerate(self.values):
             if not _reads(value, changes):
                 continue
-            if self.out is not ctx.out:
+            if self.out is not ctx.emitter.out:
                 problem = "a store into what an expression beside it still reads"
                 help = "give what is read a name before it"
-                late = NotKnown(refusals.EXPRESSION, problem, help, ctx.span, ctx.lines)
+                late = NotKnown(refusals.EXPRESSION, problem, help, ctx.session.span, ctx.session.lines)
                 late.early = self.places[k]
                 raise late
             self.values[k] = _computed(ctx, value, changes)
@@ -71,12 +71,12 @@ class Waiting:
 @contextmanager
 def waiting(ctx: Context) -> Iterator[Waiting]:
     """Inside, the values that are put there are computed before a store changes what they read."""
-    made = Waiting(ctx, ctx.out)
-    ctx.waiting.append(made)
+    made = Waiting(ctx, ctx.emitter.out)
+    ctx.emitter.waiting.append(made)
     try:
         yield made
     finally:
-        ctx.waiting.pop()
+        ctx.emitter.waiting.pop()
 
 
 def _reads(value: Value, changes: Callable[[Expr], bool]) -> bool:
@@ -101,7 +101,7 @@ def _computed(ctx: Context, value: Value, changes: Callable[[Expr], bool]) -> Va
         return value
     match value:
         case Array():
-            lengths = (_now(ctx, d) if variables_read(d) & ctx.list_counts else d for d in value.domain)
+            lengths = (_now(ctx, d) if variables_read(d) & ctx.lists.counts else d for d in value.domain)
             axes = tuple(replace(a, extent=d) for a, d in zip(value.axes, lengths, strict=True))
             return ctx.held_aside(replace(value, axes=axes), "value", changes)
         case Scalar(expr, python, tag, doubt):
@@ -118,6 +118,6 @@ def _computed(ctx: Context, value: Value, changes: Callable[[Expr], bool]) -> Va
 
 def _now(ctx: Context, length: Expr) -> Expr:
     """A length that the count of a list is in, as it is now."""
-    now = b.size(f"{ctx.fresh('length')}.size")
+    now = b.size(f"{ctx.names.fresh('length')}.size")
     ctx.emit(n.Let(now.name, length))
     return now

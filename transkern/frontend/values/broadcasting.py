@@ -47,9 +47,9 @@ def may_stretch(ctx: Context, dim: Expr) -> bool:
         return False
     if isinstance(dim, Var) and not dim.name.endswith(".size"):
         return False
-    if buffers_read(dim) or any(v in ctx.variables or v not in ctx.entry for v in variables_read(dim)):
+    if buffers_read(dim) or any(v in ctx.names.variables or v not in ctx.facts.entry for v in variables_read(dim)):
         return True
-    ctx.assume(b.compare("not_equal", dim, b.ONE))
+    ctx.facts.assume(b.compare("not_equal", dim, b.ONE))
     return False
 
 
@@ -122,7 +122,7 @@ def broadcast_to(
     `message` tells the shapes in the place of ``{from}`` and ``{into}``. What is stored may have more dimensions than
     its target has, if they are 1 (`leading`).
     """
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     shape, own = value.dims, value.dims
     conditions: Expr = b.TRUE
     while len(own) > len(dims):

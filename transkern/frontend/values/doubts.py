@@ -45,7 +45,7 @@ def doubt(kinds: Sequence[Kind], python: tuple[Any, ...] | None, decides: Expr |
 
 def of_a_list(ctx: Context, site: Site | None, held: Expr, python: bool, tag: Expr) -> Scalar:
     """A number from a list of several types, which holds it as `held`."""
-    kinds = tuple(sorted(ctx.held.tell(site)))
+    kinds = tuple(sorted(ctx.learned.held.tell(site)))
     if len(kinds) == 1:
         return Scalar(b.cast(held, kinds[0][0]), kinds[0][1], tag)
     made = doubt(kinds, None)
@@ -244,9 +244,9 @@ def _runs(values: Sequence[Value]) -> Expr | None:
 def assume_runs(ctx: Context, values: Sequence[Value]) -> bool:
     """Code for calls in which the loops before `values` have an iteration, where a call can tell."""
     condition = _runs(values)
-    if condition is None or buffers_read(condition) or not variables_read(condition) <= ctx.entry:
+    if condition is None or buffers_read(condition) or not variables_read(condition) <= ctx.facts.entry:
         return False
-    ctx.assume(condition)
+    ctx.facts.assume(condition)
     return True
 
 
@@ -446,7 +446,7 @@ def _made_of_sides(
     made = _Sides()
     for holds, chosen in _possibilities(args):
         value: Value | None = None
-        with ctx.block() as out, contextlib.suppress(Terminated):
+        with ctx.emitter.block() as out, contextlib.suppress(Terminated):
             value = compute(chosen)
         if any(not isinstance(s, (n.Let, n.Guard)) for s in out):
             return None
@@ -602,7 +602,7 @@ def _floats_for(ctx: Context, split: Split, parts: tuple[Expr, Expr], one: Kind,
         (one, two, parts[0], b.logical_not(split.tag)), (two, one, parts[1], split.tag),
     ):  # fmt: skip
         if other == "float64" and np.dtype(_numpy_name((dtype, False))).kind in "iu":
-            if ctx.range_of(number) is None and np.dtype(_numpy_name((dtype, False))).itemsize == 8:
+            if ctx.facts.range_of(number) is None and np.dtype(_numpy_name((dtype, False))).itemsize == 8:
                 ctx.guard(b.either(is_float, is_held_by_floats(ctx.let(number, "number"))), "OverflowError", NOT_HELD)
             return "float64", False
     return None
@@ -689,9 +689,9 @@ def joined_at(
     two = choice((*values, *(Scalar(Var("?", dtype), python) for dtype, python in kinds)))
     if two is None:
         return None
-    tag = ctx.tentative(f"{name} is {_word(two[0])}", "bool")
+    tag = ctx.names.tentative(f"{name} is {_word(two[0])}", "bool")
     for value, out in zip(values, outs, strict=True):
-        out.append(n.Assign(tag.name, tag_of(value, two[0]), span=ctx.span))
+        out.append(n.Assign(tag.name, tag_of(value, two[0]), span=ctx.session.span))
     sides = []
     for kind in two:
         parts = [part(v, kind) for v in values]
@@ -701,9 +701,9 @@ def joined_at(
         elif not kinds and len(constants) == 1 and isinstance(one := next(iter(constants.values())), Static):
             sides.append(one)  # type: ignore[arg-type]
         else:
-            variable = ctx.tentative(name, kind[0])
+            variable = ctx.names.tentative(name, kind[0])
             for p, out in zip(parts, outs, strict=True):
-                out.append(n.Assign(variable.name, _expr(p, kind[0]), span=ctx.span))
+                out.append(n.Assign(variable.name, _expr(p, kind[0]), span=ctx.session.span))
             sides.append(Scalar(variable, kind[1]))
     return Split(tag, sides[0], sides[1])
 

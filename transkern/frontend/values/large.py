@@ -198,7 +198,7 @@ def compared_with_complex(ctx: Context, op: str, z: Expr, k: Expr) -> Expr:
 
 def is_exact(ctx: Context, expr: Expr) -> bool:
     """Whether an integer is a position or a size, which a float holds as it is."""
-    ends = ctx.range_of(expr) or (expr,)
+    ends = ctx.facts.range_of(expr) or (expr,)
     return all(b.constant(v) is not None or all(map(b.is_size_name, variables_read(v))) for v in ends) and not any(
         map(buffers_read, ends)
     )
@@ -255,7 +255,7 @@ def check_constants(ctx: Context, program: n.Program) -> None:
         for e in own_exprs(s):
             for x in walk_expr(e):
                 if isinstance(x, Const) and not b.is_held(x):
-                    ctx.span = s.span
+                    ctx.session.span = s.span
                     refuse(ctx, int(x.value))  # type: ignore[arg-type]
     for dim in (d for buffer in program.buffers.values() for d in buffer.dims):
         if any(isinstance(x, Const) and not b.is_held(x) for x in walk_expr(dim)):

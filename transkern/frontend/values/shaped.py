@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.frontend.context import Context
+from transkern.frontend.state import guards
 from transkern.frontend.values.values import Array
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -14,19 +15,19 @@ from transkern.ir.expr import Load, Var
 
 def made(ctx: Context, name: str, dtype: str, ndim: int) -> Array:
     """One that has no elements yet."""
-    buffer = ctx.buffer(name, dtype, (ctx.room(()),))
-    ctx.rooms.add(buffer.name)
-    dims = tuple(ctx.count(ctx.fresh(f"{name}_dim"), None) for _ in range(ndim))
+    buffer = ctx.buffer(name, dtype, (guards.room(ctx, ()),))
+    ctx.lists.rooms.add(buffer.name)
+    dims = tuple(ctx.names.count(ctx.names.fresh(f"{name}_dim"), None) for _ in range(ndim))
     ctx.emit(n.Alloc(buffer.name))
     for size in dims:
         ctx.emit(n.Assign(size.name, b.ZERO))
-    axes = ctx.axes(dims)
+    axes = ctx.names.axes(dims)
     return Array(axes, Load(buffer.name, (b.ravel([a.var for a in axes], dims),), dtype), view=True)
 
 
 def is_shaped(ctx: Context, value: Array) -> bool:
     """Whether a slot is one of these."""
-    return value.view and value.ndim > len(ctx.buffers[value.base].dims)
+    return value.view and value.ndim > len(ctx.names.buffers[value.base].dims)
 
 
 def fill(ctx: Context, slot: Array, value: Array) -> None:
@@ -34,8 +35,8 @@ def fill(ctx: Context, slot: Array, value: Array) -> None:
     value = ctx.kept(value)
     sizes = [ctx.let(d, "size") for d in value.dims]  # the slot's own may be among them
     value = replace(value, axes=tuple(replace(a, extent=d) for a, d in zip(value.axes, sizes, strict=True)))
-    room = ctx.buffers[slot.base].dims[0]
-    ctx.must_have_room(b.compare("less_equal", b.product(tuple(sizes)), room))
+    room = ctx.names.buffers[slot.base].dims[0]
+    guards.must_have_room(ctx, b.compare("less_equal", b.product(tuple(sizes)), room))
     ctx.emit(n.Write(slot.base, value.axes, (b.ravel([a.var for a in value.axes], sizes),), value.body))
     for own, size in zip(slot.dims, sizes, strict=True):
         assert isinstance(own, Var)

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import captured_array
+from transkern.frontend.state import aliasing
 from transkern.frontend.values.broadcasting import may_stretch
 from transkern.frontend.values.values import Array
 from transkern.ir import build as b
@@ -108,7 +109,7 @@ def in_memory(ctx: Context, value: Array, name: str) -> Array:
 def from_outside(ctx: Context, value: Array) -> Array | None:
     """What shows an array from outside whose elements are constants, as a view of its memory; None of others."""
     origin = None if value.view or value.mask is not None else _origin(value)
-    constant = next((c for made, c in ctx.outside if origin is not None and made is origin[0]), None)
+    constant = next((c for made, c in ctx.inputs.outside if origin is not None and made is origin[0]), None)
     if origin is None or constant is None:
         return None
     return Array(value.axes, captured_array(ctx, constant).at(origin[1]), view=True)
@@ -167,7 +168,7 @@ def _ordered_as_operands(ctx: Context, value: Array) -> tuple[Array, tuple[Expr,
 def _strides_of_operands(ctx: Context, value: Array) -> list[list[Expr]]:
     """How far apart the operands of an elementwise result are along its axes, in memory; empty where that is not known,
     or where there are none."""
-    operands = ctx.operands.get(value.axes)
+    operands = ctx.aliasing.operands.get(value.axes)
     if operands is not None:
         return [_strides_over(ctx, operand, value.axes) for operand in operands if operand.mask is None]
     parts = list(walk_expr(value.body))
@@ -251,10 +252,13 @@ def contiguous(ctx: Context, value: Array, what: str, dims: Sequence[Expr] = ())
     is_sure = is_sure and not (value.view and lies_elsewhere(ctx, value.base))
     if not value.view or (what != "reshape" and is_argument(ctx, value)) or is_sure:
         return replace(made, view=False)
-    whose = f"`{value.base}`" if value.base in ctx.buffers and value.base not in ctx.memories else "the arguments"
+    is_named = value.base in ctx.names.buffers and value.base not in ctx.inputs.memories
+    whose = f"`{value.base}`" if is_named else "the arguments"
     whose = "what it was computed of" if lies_elsewhere(ctx, value.base) else whose
     problem = f"whether `{what}` gives a view depends on the strides of {whose}"
-    ctx.note_doubtful(made.base, value.base, problem, "pass np.ascontiguousarray(…) of it, or go on with a .copy()")
+    aliasing.note_doubtful(
+        ctx, made.base, value.base, problem, "pass np.ascontiguousarray(…) of it, or go on with a .copy()"
+    )
     return made
 
 
@@ -262,17 +266,18 @@ def lies_elsewhere(ctx: Context, base: str) -> bool:
     """Whether NumPy may have an array that was computed in another order than C, which it has here: in that of the
     arguments (order "K"), behind an axis that positions were taken from (``a[:, at]``), or between other numbers
     (``z.real``)."""
-    info, made = ctx.buffers.get(base), ctx.makers.get(base)
-    if info is None or info.role != "temporary" or base in ctx.doubtful:  # a copy in order C, which may be read only
+    info, made = ctx.names.buffers.get(base), ctx.facts.makers.get(base)
+    # a copy in order C, which may be read only
+    if info is None or info.role != "temporary" or base in ctx.aliasing.doubtful:
         return False
-    if base in ctx.spaced:
+    if base in ctx.aliasing.spaced:
         return True
     if made is None:
         return _has_strided(ctx)
     if isinstance(made, Apply) and made.op in ("real", "imag"):
         return True
     loads = [x for x in walk_expr(made) if isinstance(x, Load)]
-    return (not loads and ctx.filled_like) or any(_is_turned(ctx, x) for x in loads)
+    return (not loads and ctx.aliasing.filled_like) or any(_is_turned(ctx, x) for x in loads)
 
 
 def _is_turned(ctx: Context, load: Load) -> bool:
@@ -281,7 +286,7 @@ def _is_turned(ctx: Context, load: Load) -> bool:
     gathers = [any(isinstance(x, Load) or getattr(x, "op", "") == "where" for x in walk_expr(i)) for i in index]
     if any(gathers) and not gathers[0]:
         return True
-    source = ctx.buffers.get(load.buffer)
+    source = ctx.names.buffers.get(load.buffer)
     if source is None or len(index) < 2:
         return False
     return is_strided(source) if source.role == "argument" else lies_elsewhere(ctx, load.buffer)
@@ -295,11 +300,11 @@ def is_strided(info: n.Buffer) -> bool:
 def note_model(ctx: Context, model: Array) -> None:
     """That an array is made in the order of another one."""
     loads = (x for x in walk_expr(model.body) if isinstance(x, Load))
-    ctx.filled_like = ctx.filled_like or any(_is_turned(ctx, x) for x in loads)
+    ctx.aliasing.filled_like = ctx.aliasing.filled_like or any(_is_turned(ctx, x) for x in loads)
 
 
 def _has_strided(ctx: Context) -> bool:
-    return any(is_strided(info) for info in ctx.buffers.values())
+    return any(is_strided(info) for info in ctx.names.buffers.values())
 
 
 def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:
@@ -318,7 +323,7 @@ def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = F
 
 def is_argument(ctx: Context, value: Array) -> bool:
     """Whether a value is all of an argument that has its memory to itself: its layout is known, C or not contiguous."""
-    return bool(value.identity) and value.base not in ctx.memories
+    return bool(value.identity) and value.base not in ctx.inputs.memories
 
 
 def depends_on_strides(ctx: Context, value: Array) -> bool:
@@ -339,7 +344,7 @@ def place_in_memory(ctx: Context, value: Array) -> n.View | None:
     if has_part(index):
         part = "real" if index[-1] == REAL else "imag"
         index = index[:-1]
-    base = ctx.buffers[value.base]
+    base = ctx.names.buffers[value.base]
     if part and isinstance(index[-1], Apply) and b.unravel(index[-1].args[0], base.dims) == index:
         index = (index[-1].args[0],)  # as `part` has taken it apart
     if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
@@ -383,7 +388,7 @@ def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Seq
 def steps_in_memory(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
     """The steps in memory along each axis of a view, in elements, and where it begins; None where only a call knows."""
     assert isinstance(value.body, Load)
-    buffer, index = ctx.buffers[value.body.buffer], value.body.index
+    buffer, index = ctx.names.buffers[value.body.buffer], value.body.index
     if buffer.layout != "C" or has_part(index):
         return None
     steps = [b.ONE] if len(index) == 1 else [b.product(buffer.dims[d + 1 :]) for d in range(len(index))]
@@ -420,10 +425,10 @@ def _equal(ctx: Context, one: Expr, two: Expr) -> bool:
     if gap is not None:
         return gap == 0
     if _is_decided(ctx, one, two):
-        ctx.assume(b.compare("not_equal", one, two))
+        ctx.facts.assume(b.compare("not_equal", one, two))
     return False
 
 
 def _is_decided(ctx: Context, one: Expr, two: Expr) -> bool:
     """Whether what two sizes are made of is known when a call begins."""
-    return not buffers_read(one) | buffers_read(two) and variables_read(one) | variables_read(two) <= ctx.entry
+    return not buffers_read(one) | buffers_read(two) and variables_read(one) | variables_read(two) <= ctx.facts.entry

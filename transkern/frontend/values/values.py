@@ -269,7 +269,7 @@ def as_plain_tuple(value: Value) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A reference to a list, a dict or an object: several names may stand for the same. What is in it, `Context.heap`
+    """A reference to a list, a dict or an object: several names may stand for the same. What is in it, `Heap.contents`
     says."""
 
     token: int

@@ -1,0 +1,109 @@
+"""Lists, dicts and objects that become elements of others, or one of two on two paths: as copies, which nobody may see.
+
+What has been copied so is not to be changed afterwards, nor in the next iteration of a loop around.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from transkern import refusals
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.state import aliasing
+from transkern.frontend.values.values import Array, GrowingList, Object, Row, Value, children, lies
+from transkern.ir import nodes as n
+from transkern.ir.expr import Load, Var
+from transkern.records import replace
+
+if TYPE_CHECKING:
+    from transkern.frontend.context import Context
+
+
+def opened(ctx: Context, row: Row) -> GrowingList:
+    """The list that a row is now."""
+    rows, pool = row.rows, row.rows.pool
+    head = ctx.let(Load(rows.starts.buffer, rows.starts.index(row.number), "index"), "start")
+    count = ctx.names.count(ctx.names.fresh("length"), None)
+    ctx.lists.counts.add(count.name)
+    ctx.emit(n.Assign(count.name, Load(rows.sizes.buffer, rows.sizes.index(row.number), "index")))
+    assert isinstance(head, Var)
+
+    def placed(one: GrowingList) -> GrowingList:
+        columns = [placed(c) for c in one.columns]
+        return replace(one, head=head.name, count=count.name, columns=columns, row_of=row, extent=None)
+
+    return placed(pool)
+
+
+def only_read(ctx: Context, value: Value) -> None:
+    """Nobody may change a list, dict or object from here on."""
+    if isinstance(value, Object):
+        _note_read(ctx, value)
+    contents = ctx.deref(value)
+    if isinstance(contents, GrowingList):
+        aliasing.note_append(ctx, contents.buffer)
+
+
+def must_keep(ctx: Context, slot: Value) -> None:
+    """Nobody may change, before or behind this, what a loop carries of something that stands in a list."""
+    contents = ctx.deref(slot)
+    if isinstance(slot, Object):
+        if slot.token in ctx.heap.changed_at:
+            fail_handed(ctx)
+        ctx.heap.handed.add(slot.token)
+    buffer = contents.buffer if isinstance(contents, GrowingList) else ""
+    if isinstance(contents, Array) and lies(contents):
+        buffer = contents.base
+    if buffer:
+        must_stay(ctx, buffer)
+
+
+def must_stay(ctx: Context, buffer: str) -> None:
+    """Nobody may change what is in a buffer, before or behind this."""
+    if buffer in ctx.aliasing.stored_in:
+        aliasing.fail_shared(ctx, buffer)
+    ctx.aliasing.appended.add(buffer)
+
+
+def note_handed(ctx: Context, value: Object) -> None:
+    """What is in a list becomes an element of another, as a copy: nobody may change it later."""
+    if not is_last_look(ctx, value):
+        _note_read(ctx, value)
+
+
+def is_last_look(ctx: Context, value: Value) -> bool:
+    """Whether no name stands for a list behind the present statement: a copy can be told from it by nobody."""
+    scopes = ctx.scopes
+    if scopes.live_here is None or ctx.session.depth:
+        return False
+    names = [k for frame in scopes.frames for k, v in frame.items() if v is value or v == value]
+    held = [v for v in ctx.heap.contents.values() if any(i is value or i == value for i in children(v) or ())]
+    return not held and len(scopes.frames) == 1 and not scopes.live_here & set(names)
+
+
+def _note_read(ctx: Context, value: Object) -> None:
+    if ctx.heap.changes_again(value.token):
+        fail_handed(ctx)
+    ctx.heap.handed.add(value.token)
+
+
+def fail_handed(ctx: Context) -> NoReturn:
+    """A change of what others have as a copy."""
+    problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"
+    help = "append (choose) a copy: row[:], dict(row)"
+    raise NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)
+
+
+def fail_row(ctx: Context, owner: GrowingList) -> NoReturn:
+    """A list that stands for one in another list was to be changed: then those lists are rows of a table."""
+    problem, help = "a change of a list that stands in another one", "make it an array with two dimensions"
+    error = NotKnown(refusals.NESTED_LIST, problem, help, ctx.session.span, ctx.session.lines)
+    if owner.site is not None and owner.site not in ctx.learned.tables:
+        error.table = owner.site
+    raise error
+
+
+def fail_outside(ctx: Context) -> NoReturn:
+    """A list, dict or set that others have, too, was to be changed."""
+    problem = "a change of a list or dict from outside the function"
+    ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")

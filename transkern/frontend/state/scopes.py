@@ -1,0 +1,37 @@
+"""What the names in the functions stand for that are being translated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from transkern.frontend.values.values import Function, Value
+from transkern.ir import nodes as n
+from transkern.ir.expr import Span
+
+Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
+
+
+class Scopes:
+    """The local names of the function and of those that are translated in place, and the names of modules that managers
+    bind."""
+
+    def __init__(self) -> None:
+        self.frames: list[dict[str, Value]] = []
+        self.called_in: list[list[n.Stmt]] = []  # the block in which each of these bodies begins
+        self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
+        self.live_here: frozenset[str] | None = None  # the names live behind the present statement
+        self.unknown: set[tuple[ast.AST, str]] = set()  # names that statements which are left out bind
+        self.places: dict[str, Span] = {}  # where each name was assigned last
+        self.globals_now: dict[tuple[int, str], Value] = {}  # names that a manager has bound for its block
+        self.globals_first: dict[tuple[int, str], Value | None] = {}  # and what they stand for else
+        self.managing: tuple[tuple[int, ...], int] | None = None  # where a manager is entered or left: it may bind them
+        self.filters: list[str] | None = None  # what is done with warnings, within `warnings.catch_warnings`
+
+    def still_named(self, shows: Callable[[Value], bool]) -> list[str]:
+        """The names that may still be read behind the present statement, of values of some kind."""
+        return [
+            name for frame in self.frames for name, value in frame.items()
+            if shows(value) and (frame is not self.frames[-1] or self.live_here is None or name in self.live_here)
+        ]  # fmt: skip
