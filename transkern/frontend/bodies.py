@@ -49,7 +49,8 @@ class Stages(Protocol):
         node: ast.AST | None = None, /,
     ) -> Value: ...  # fmt: skip
     def inline(
-        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST | None = None, /
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value],
+        node: ast.AST | None = None, /,
     ) -> Value: ...
     def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call, /) -> Value: ...
     def inner_names(
