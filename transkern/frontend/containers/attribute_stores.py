@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def put_attribute(body: Assignments, target: ast.Attribute, owner: Value, value: Value) -> None:
-    """The same, where it is known whose attribute it is."""
+    """Give an object whose attribute it is a value for it, as its class says."""
     ctx = body.ctx
     if set_by_property(body, owner, target.attr, value):
         return

@@ -40,20 +40,13 @@ from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.printing import glue
-from transkern.targets.cpu.printing.kernels import (
-    BYTES,
-    RESERVE,
-    TYPES,
-    Function,
-    KernelPrinter,
-    bytes_of,
-    element_type,
-    reserving,
-)
+from transkern.targets.cpu.printing.kernels import Function, KernelPrinter
+from transkern.targets.cpu.printing.memory import BYTES, RESERVE, bytes_of, reserving
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.repeating import Repeating
 from transkern.targets.cpu.printing.results import called, numpy_scalar, python_call, result_text, seen_by_numpy
 from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
+from transkern.targets.cpu.printing.types import TYPES, element_type
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
 from transkern.targets.naming import C, function_name, with_names
@@ -149,7 +142,7 @@ class Module:
         self.printer = KernelPrinter(self.program, threads=self.program.threads != 1)
         self.repeating = Repeating(self.program)
         if self.program.profile:
-            self.timers = self.printer.timers = Timers(self.program)
+            self.timers = self.printer.measuring.timers = Timers(self.program)
 
     # --- the file
 
@@ -165,7 +158,7 @@ class Module:
         if self.timers is not None:
             parts.append(self.timers.declared())
         parts += c.used.values()
-        parts += self.printer.reductions.values()
+        parts += self.printer.reducing.declared.values()
         kernels = "\n".join(f.text for f in self.printed.values())
         glue_parts = [glue.PYTHON]
         if "wants_errors" in body:

@@ -14,7 +14,7 @@ from transkern.ir.containers import container_text
 from transkern.ir.expr import Apply, Expr
 from transkern.ir.storage import storage
 from transkern.targets.clike import ident
-from transkern.targets.cpu.printing.kernels import TYPES
+from transkern.targets.cpu.printing.types import TYPES
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.module import Module
