@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
@@ -53,6 +53,60 @@ if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
 
 
+@dataclass(slots=True)
+class Numbers:
+    """The types of numbers that the iterations leave."""
+
+    tagged: set[str] = field(default_factory=set)  # names of numbers of several types
+    # the types of numbers that iterations leave, by their variables
+    left: dict[str, set[Kind]] = field(default_factory=dict)
+    python_left: set[str] = field(default_factory=set)  # names under which they leave numbers of Python's
+    mixed: set[str] = field(default_factory=set)  # names under which they leave numbers of several types
+    untold: set[str] = field(default_factory=set)  # names of which it cannot be told at run time which type they have
+
+
+@dataclass(slots=True)
+class Counts:
+    """What bounds the lengths of lists, and how often the loop runs."""
+
+    counting: str = ""  # the variable whose increase bounds them
+    uncounted: set[str] = field(default_factory=set)  # names that some iteration does not increase
+    may_stay_long: bool = False  # whether it is not clear that each iteration makes that count less
+    shrinking: str = ""  # the count whose decrease bounds the trips of a `while`
+
+
+@dataclass(slots=True)
+class Outside:
+    """What of the names is seen elsewhere, and what the iterations bind them to."""
+
+    # by name: the arrays that iterations leave views of; its slots are copies
+    shown: dict[str, set[str]] = field(default_factory=dict)
+    # names under which they leave lists that others see; its slots are copies
+    aliased: set[str] = field(default_factory=set)
+    # slots that start as an array that is seen elsewhere, and their names
+    from_outside: dict[str, str] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)  # names of such, whose array is stored into while the slot is read
+    views: set[str] = field(default_factory=set)  # names that some iteration binds to a part of what they were
+    rebound: set[str] = field(default_factory=set)  # names that some iteration binds to another array
+    kept: set[str] = field(default_factory=set)  # names that some iteration leaves what they are
+    never: set[str] = field(default_factory=set)  # names that none binds to another array after all: they are no slots
+
+
+@dataclass(slots=True)
+class Contents:
+    """What is in lists, dicts and objects, of which `heap` were there before the loop."""
+
+    heap: dict[int, Value]
+    # lists, dicts and objects from before the loop that it changes: their kinds
+    touched: dict[int, Any] = field(default_factory=dict)
+    objects: dict[int, Value] = field(default_factory=dict)  # what is in them at the start of an iteration
+    # which of their items some iteration puts something else for
+    rebound_items: set[tuple[int, int]] = field(default_factory=set)
+    fresh: dict[int, Value] = field(default_factory=dict)  # the same for lists that the loop binds anew
+    # those of them that begin as a list from before: its name
+    begun_as: dict[int, tuple[str, Object]] = field(default_factory=dict)
+
+
 class LoopState:
     """The names that one run-time loop carries, and the types they have settled to.
 
@@ -81,30 +135,9 @@ class LoopState:
         self.widened = False
         self.lengths = set(owner.ctx.lists.counts)  # of lists from before the loop
         self.known = owner.ctx.names.taken - self.lengths  # the names from before the loop that stay what they are
-        self.heap = dict(owner.ctx.heap.contents)
-        self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
-        self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
-        self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
+        self.contents = Contents(dict(owner.ctx.heap.contents))
+        self.numbers, self.counts, self.outside = Numbers(), Counts(), Outside()
         self.made_as: dict[str, Any] = {}  # the kinds that the slots were made as
-        self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
-        self.begun_as: dict[int, tuple[str, Object]] = {}  # those of them that begin as a list from before: its name
-        self.counting = ""  # the variable whose increase bounds them
-        self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
-        self.aliased: set[str] = set()  # names under which they leave lists that others see; its slots are copies
-        self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
-        self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
-        self.views: set[str] = set()  # names that some iteration binds to a part of what they were
-        self.rebound: set[str] = set()  # names that some iteration binds to another array
-        self.kept: set[str] = set()  # names that some iteration leaves what they are
-        self.never: set[str] = set()  # names that none binds to another array after all: they are no slots
-        self.tagged: set[str] = set()  # names of numbers of several types
-        self.left: dict[str, set[Kind]] = {}  # the types of numbers that iterations leave, by their variables
-        self.python_left: set[str] = set()  # names under which they leave numbers of Python's
-        self.mixed: set[str] = set()  # names under which they leave numbers of several types
-        self.untold: set[str] = set()  # names of which it cannot be told at run time which type they have
-        self.uncounted: set[str] = set()  # names that some iteration does not increase
-        self.may_stay_long = False  # whether it is not clear that each iteration makes that count less
-        self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
             value = before.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)) or not self.is_live(name):
@@ -133,13 +166,14 @@ class LoopState:
         return name not in self.first or self.first[name][0] == "scalar"
 
     def _names_by_type(self) -> tuple[set[str], ...]:
-        return self.python_left, self.mixed, self.untold, self.tagged
+        return self.numbers.python_left, self.numbers.mixed, self.numbers.untold, self.numbers.tagged
 
     def remember(self, ctx: Context) -> None:
         """Notes what numbers have become, for `_begin_as_settled`."""
         for name, kind in self.kinds.items():
             first = self.first.get(name)
-            if kind[0] != "scalar" or not self._is_number_at_first(name) or name in self.conditional | self.never:
+            left_out = name in self.conditional | self.outside.never
+            if kind[0] != "scalar" or not self._is_number_at_first(name) or left_out:
                 continue
             lasts = kind[3] in (None, first and first[3]) or all(_is_of_arguments(ctx, e) for e in kind[3])
             if lasts:  # another range may speak of names that go when a loop around begins anew
@@ -165,15 +199,17 @@ class LoopState:
                     owner.ctx.fail(refusals.TWO_NAMES, problem, f"begin with a copy: {name} = {min(others)}[:]")
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
-        self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
-        self.begun_as, self.made_as = {}, dict(self.kinds)
-        self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
-        for token, kind in self.touched.items():
+        self.slots, self.flags, self.outside.from_outside = {}, {}, {}
+        self.contents.objects, self.contents.fresh = {}, {}
+        self.contents.begun_as, self.made_as = {}, dict(self.kinds)
+        self.numbers.left = {}
+        self.outside.rebound, self.outside.kept, self.outside.stale, self.outside.views = set(), set(), set(), set()
+        for token, kind in self.contents.touched.items():
             contents = self._contents(owner, token, kind)
-            owner.ctx.heap.contents[token] = self.objects[token] = contents
+            owner.ctx.heap.contents[token] = self.contents.objects[token] = contents
         self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
-            if name in self.never:
+            if name in self.outside.never:
                 continue
             initial = self.before.get(name)
             if isinstance(initial, (Unbound, Function, Known)):
@@ -187,8 +223,8 @@ class LoopState:
             owner.env[name] = slot
             if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
                 handing.must_keep(owner.ctx, slot)
-            if name in self.shown:
-                self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
+            if name in self.outside.shown:
+                self._note_copies(owner.ctx, name, slot, self.outside.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -201,8 +237,8 @@ class LoopState:
     def _made_anew(self, name: str) -> set[str]:
         """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
         it could store into them."""
-        others = set[str]().union(*(shown for other, shown in self.shown.items() if other != name))
-        return self.shown[name] - others - self.known
+        others = set[str]().union(*(shown for other, shown in self.outside.shown.items() if other != name))
+        return self.outside.shown[name] - others - self.known
 
     def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
         """Nobody may store into what a slot is a copy of."""
@@ -214,9 +250,9 @@ class LoopState:
 
     def _note_copied_items(self, ctx: Context) -> None:
         """The same for what lists, dicts and objects from before the loop hold."""
-        if ITEM in self.shown:
-            for contents in self.objects.values():
-                self._note_copies(ctx, ITEM, contents, self.shown[ITEM] - self._made_anew(ITEM))
+        if ITEM in self.outside.shown:
+            for contents in self.contents.objects.values():
+                self._note_copies(ctx, ITEM, contents, self.outside.shown[ITEM] - self._made_anew(ITEM))
 
     def _is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
@@ -230,18 +266,18 @@ class LoopState:
 
     def _needs_split(self, name: str) -> None:
         """It matters in an iteration which type a number has: the loop is translated again, and tells it."""
-        if name not in self.mixed:
-            self.mixed.add(name)
+        if name not in self.numbers.mixed:
+            self.numbers.mixed.add(name)
             self.widened = True
 
     def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
         """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
-        initial = self.heap[token]
+        initial = self.contents.heap[token]
         items = children(initial)
         if kind[0] != "items" or items is None:
             return self._slot(owner, ITEM, kind, initial)
         return with_children(kind[1], tuple(
-            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, ITEM, of, item)
+            item if lies(item) and (token, k) not in self.contents.rebound_items else self._slot(owner, ITEM, of, item)
             for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
         ))  # fmt: skip
 
@@ -257,7 +293,7 @@ class LoopState:
                 value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
                 ctx.emit(n.Assign(variable.name, value))
                 tag = None
-                if name in self.tagged:
+                if name in self.numbers.tagged:
                     tag = ctx.names.variable(f"{name} type", "uint8")
                     ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
                 doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
@@ -324,9 +360,9 @@ class LoopState:
             case ("fresh", inner):
                 contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
                 made_object = ctx.heap.allocate(contents, ("fixed",))
-                self.fresh[made_object.token] = contents
+                self.contents.fresh[made_object.token] = contents
                 if isinstance(initial, Object):
-                    self.begun_as[made_object.token] = name, initial
+                    self.contents.begun_as[made_object.token] = name, initial
                 return made_object
             case ("row", rows):
                 number = ctx.names.variable(name, "index")
@@ -348,13 +384,13 @@ class LoopState:
         self, owner: Loops, name: str, types: tuple[Kind, ...], slot: Scalar, initial: Value | None
     ) -> Doubt | None:  # fmt: skip
         """What is known of a number's type where iterations leave another one than there was before."""
-        numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
+        numbers = None if name in self.numbers.python_left or initial is None else doubts.python_numbers(initial)
         doubted = doubts.doubt(types, numbers)
-        if doubted is None or (initial is None and not self.tells) or name in self.untold or len(types) > 2:
+        if doubted is None or (initial is None and not self.tells) or name in self.numbers.untold or len(types) > 2:
             return doubted
         if initial is None:  # nobody reads what it is before it has a value
             initial = Scalar(Const(0, types[0][0]), types[0][1])
-        if self.runs is not None and name not in self.mixed:
+        if self.runs is not None and name not in self.numbers.mixed:
             return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
         with owner.ctx.emitter.block(owner.ctx.emitter.out) as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
@@ -364,17 +400,17 @@ class LoopState:
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if aliasing.is_seen(ctx, name, initial):
             assert isinstance(initial, Array)
-            self.from_outside[slot] = name
+            self.outside.from_outside[slot] = name
             ctx.aliasing.begun.add(slot)
-            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
+            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.outside.stale.add(name))
 
     def settle(self, owner: Loops) -> None:
         """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
-        for name in {*self.from_outside.values()} - self.rebound:
-            if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
-                self.never.add(name)
+        for name in {*self.outside.from_outside.values()} - self.outside.rebound:
+            if name in self.slots and name not in self.outside.never and isinstance(self.before.get(name), Array):
+                self.outside.never.add(name)
                 self.widened = True
-        for name in sorted(self.stale & {*self.rebound, ITEM} if not self.widened else ()):
+        for name in sorted(self.outside.stale & {*self.outside.rebound, ITEM} if not self.widened else ()):
             held = name is ITEM
             what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
             owner.ctx.fail(
@@ -387,12 +423,12 @@ class LoopState:
         """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
         and that is seen under another name, too."""
         ctx = owner.ctx
-        for token, (name, initial) in self.begun_as.items():
+        for token, (name, initial) in self.contents.begun_as.items():
             if token not in ctx.heap.changed_at:
                 continue
             others = [v for k, v in self.before.items() if k != name]
             others += [v for frame in ctx.scopes.frames if frame is not owner.env for v in frame.values()]
-            if any(_among(initial, reached(self.heap, v)) for v in others):
+            if any(_among(initial, reached(self.contents.heap, v)) for v in others):
                 return name
         return ""
 
@@ -450,8 +486,8 @@ class LoopState:
                     self._needs_flag(name)
                 continue
             if name in self.kinds and name not in self.slots:
-                self.widened = self.widened or (name in self.never and value != self.before[name])
-                self.never -= {name} if self.widened else set()
+                self.widened = self.widened or (name in self.outside.never and value != self.before[name])
+                self.outside.never -= {name} if self.widened else set()
                 continue  # found at another end of this iteration: the loop is translated again
             bound: Expr | None = b.TRUE
             if isinstance(value, Maybe):
@@ -461,7 +497,7 @@ class LoopState:
                 if self.is_live(name):
                     kind = self._counted(ctx, name, kind_of(ctx, value))
                     given = value.value if isinstance(value, OrNone) else value
-                    is_new = isinstance(given, Object) and given.token not in self.heap
+                    is_new = isinstance(given, Object) and given.token not in self.contents.heap
                     if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
                         kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
                     self.kinds[name] = self._with_before(ctx, name, kind, value)
@@ -482,8 +518,8 @@ class LoopState:
                 continue
             slot = self.slots[name]
             is_tagged = isinstance(value, Scalar) and value.tag is not None
-            if is_tagged and name not in self.tagged and wanted[0] == "scalar":
-                self.tagged.add(name)
+            if is_tagged and name not in self.numbers.tagged and wanted[0] == "scalar":
+                self.numbers.tagged.add(name)
                 self.widened = True
                 continue
             for made in _lists_in(value) if value != slot else ():
@@ -500,23 +536,23 @@ class LoopState:
                 self._note_lists(owner, name, slot, value, leaving)
                 if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):
                     handing.must_keep(ctx, slot)
-            if isinstance(slot, Object) and slot.token in self.fresh:
-                slot, value = self.fresh[slot.token], ctx.deref(value)
+            if isinstance(slot, Object) and slot.token in self.contents.fresh:
+                slot, value = self.contents.fresh[slot.token], ctx.deref(value)
             self._note_left(name, slot, value)
-            (self.kept if value == slot else self.rebound).add(name)
+            (self.outside.kept if value == slot else self.outside.rebound).add(name)
             if value != slot or _lists_in(value):
                 self._check_alias(owner, name, value)
                 self._note_shown(owner, name, slot, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
-                    self.views.add(name)
+                    self.outside.views.add(name)
                 pending += self._pairs(ctx, slot, value)
         self._sync_objects(owner, pending)
-        if not self.widened and self.counting and not leaving:
+        if not self.widened and self.counts.counting and not leaving:
             self._check_counting(owner, pending)
         if self.widened:
             return
-        if self.shrinking and not leaving and not self._shrinks(pending):
-            self.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
+        if self.counts.shrinking and not leaving and not self._shrinks(pending):
+            self.counts.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
             return
         self._assign_all(owner, pending)
         for flag in flags:
@@ -524,13 +560,14 @@ class LoopState:
 
     def _check_counting(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
+        counting = Var(self.counts.counting)
         for slot, value in pending:
-            if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
+            if isinstance(slot, Scalar) and slot.expr == counting and isinstance(value, (Scalar, Static)):
                 now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
                 gap = b.difference(owner.ctx.facts.unnamed(now), slot.expr) if now.dtype == "index" else None
                 if gap is not None and gap >= 1:
                     return
-        self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
+        self.counts.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == counting}
         self.widened = True
 
     def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
@@ -577,8 +614,8 @@ class LoopState:
                 return pairs
             inner = value.value if isinstance(value, OrNone) else value
             return pairs + self._pairs(ctx, slot.value, inner)
-        if isinstance(slot, Object) and slot.token in self.fresh:
-            return self._pairs(ctx, self.fresh[slot.token], ctx.deref(value))
+        if isinstance(slot, Object) and slot.token in self.contents.fresh:
+            return self._pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
         if slot == value:
             return []
         mine, others = children(slot), children(value)
@@ -591,9 +628,9 @@ class LoopState:
     def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
         ctx = owner.ctx
-        for token, before in self.heap.items():
-            start, now = self.objects.get(token, before), ctx.heap.contents[token]
-            if token in self.objects and same_structure(start, now):
+        for token, before in self.contents.heap.items():
+            start, now = self.contents.objects.get(token, before), ctx.heap.contents[token]
+            if token in self.contents.objects and same_structure(start, now):
                 self._note_left(ITEM, start, now)
             if now is start or now == start:
                 continue
@@ -603,19 +640,19 @@ class LoopState:
                 problem = f"{describe(now)} that gains a key in a run-time loop"
                 ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
             kind = kind_of(ctx, before)
-            if token not in self.touched:
-                self.touched[token] = kind
+            if token not in self.contents.touched:
+                self.contents.touched[token] = kind
                 self.widened = True
             pairs = zip(children(start) or (), children(now) or (), strict=True)
-            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.rebound_items
+            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.contents.rebound_items
             if rebound:
-                self.rebound_items |= rebound
+                self.contents.rebound_items |= rebound
                 self.widened = True
-            wanted = join_kinds(ctx, ITEM, self.touched[token], kind_of(ctx, now), now, start)
-            if wanted != self.touched[token]:
-                self.touched[token] = wanted
+            wanted = join_kinds(ctx, ITEM, self.contents.touched[token], kind_of(ctx, now), now, start)
+            if wanted != self.contents.touched[token]:
+                self.contents.touched[token] = wanted
                 self.widened = True
-            if token in self.objects:
+            if token in self.contents.objects:
                 self._note_shown(owner, ITEM, start, now)
                 pending += self._pairs(ctx, start, now)
 
@@ -623,16 +660,16 @@ class LoopState:
         """The types of the numbers that an iteration leaves in a slot."""
         if isinstance(slot, Scalar) and isinstance(slot.expr, Var):
             kinds = doubts.kinds_of(value)
-            left = self.left.setdefault(slot.expr.name, set())
+            left = self.numbers.left.setdefault(slot.expr.name, set())
             left.update(kinds)
-            if value != slot and any(python for _, python in kinds) and name not in self.python_left:
-                self.python_left.add(name)
+            if value != slot and any(python for _, python in kinds) and name not in self.numbers.python_left:
+                self.numbers.python_left.add(name)
                 self.widened = self.widened or slot.doubt is not None
-            if len(left) > 1 and name not in self.mixed:
-                self.mixed.add(name)
+            if len(left) > 1 and name not in self.numbers.mixed:
+                self.numbers.mixed.add(name)
                 self.widened = True
             if slot.doubt is not None and slot.doubt.split is not None and doubts.choice((slot, value)) is None:
-                self.untold.add(name)
+                self.numbers.untold.add(name)
                 self.widened = True
         for s, v in zip(children(slot) or (), children(value) or (), strict=True):
             self._note_left(name, s, v)
@@ -642,7 +679,7 @@ class LoopState:
         if isinstance(before, Maybe):
             before = before.value
         if isinstance(slot, Scalar) and isinstance(slot.expr, Var) and slot.doubt is not None:
-            left = tuple(sorted(self.left.get(slot.expr.name, ())))
+            left = tuple(sorted(self.numbers.left.get(slot.expr.name, ())))
             if not left or slot.doubt.split is not None or self.runs is None:
                 return slot
             if self.runs == b.TRUE:
@@ -659,9 +696,10 @@ class LoopState:
         """What lists, dicts and objects hold after the loop, which it has changed or made."""
         if self.runs == b.FALSE:
             return {}
-        begun = {token: initial.token for token, (_, initial) in self.begun_as.items()}
-        found = {**self.objects, **self.fresh}
-        return {token: self._settled(now, self.heap.get(begun.get(token, token))) for token, now in found.items()}
+        begun = {token: initial.token for token, (_, initial) in self.contents.begun_as.items()}
+        found = {**self.contents.objects, **self.contents.fresh}
+        heap = self.contents.heap
+        return {token: self._settled(now, heap.get(begun.get(token, token))) for token, now in found.items()}
 
     def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
@@ -692,8 +730,8 @@ class LoopState:
             if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
                 if self._is_seen_behind(owner, name, one):
                     ctx.aliasing.chosen[copy.base] = name, None
-        if not found <= self.shown.get(name, set()):
-            self.shown.setdefault(name, set()).update(found)
+        if not found <= self.outside.shown.get(name, set()):
+            self.outside.shown.setdefault(name, set()).update(found)
             self.widened = True
 
     def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
@@ -724,7 +762,7 @@ class LoopState:
         for made in lists:
             if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
                 handing.only_read(ctx, made)
-                self.aliased.add(name)
+                self.outside.aliased.add(name)
 
     def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
         """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
@@ -751,7 +789,7 @@ class LoopState:
             if (
                 isinstance(slot, Array)
                 and slot.dims
-                and slot.dims[0] == Var(self.shrinking)
+                and slot.dims[0] == Var(self.counts.shrinking)
                 and isinstance(value, Array)
             ):
                 dim = value.domain[0]
@@ -760,7 +798,7 @@ class LoopState:
                         dim = inner
                     case _:
                         pass
-                gap = b.difference(dim, Var(self.shrinking))
+                gap = b.difference(dim, Var(self.counts.shrinking))
                 return gap is not None and gap < 0
         return False
 
@@ -846,24 +884,24 @@ class LoopState:
         if self.runs == b.FALSE:
             return env
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
-            for slot, name in self.from_outside.items():
+            for slot, name in self.outside.from_outside.items():
                 owner.ctx.aliasing.chosen.setdefault(slot, (name, self.runs))
-        for slot, name in self.from_outside.items():
-            may_be = name in self.kept | self.views
-            if name in self.kept:
+        for slot, name in self.outside.from_outside.items():
+            may_be = name in self.outside.kept | self.outside.views
+            if name in self.outside.kept:
                 owner.ctx.aliasing.chosen.setdefault(slot, (name, None))
             before = self.before.get(name)
             if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
                 owner.ctx.aliasing.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
         self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
-            if name in self.never:
+            if name in self.outside.never:
                 continue
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
                 continue
             before = self.before.get(name)
-            if name in self.shown:
+            if name in self.outside.shown:
                 self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
@@ -871,7 +909,7 @@ class LoopState:
             elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
                 if " " not in name:
                     env[name] = Maybe(env[name], self.runs)
-        for name in sorted(self.aliased):
+        for name in sorted(self.outside.aliased):
             for copy in list(reached(owner.ctx.heap.contents, self.slots[name])):
                 if isinstance(copy, (Object, GrowingList)):
                     handing.only_read(owner.ctx, copy)
