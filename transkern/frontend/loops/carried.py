@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,23 @@ from transkern import refusals
 from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
-from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape, of_its_own
-from transkern.frontend.loops.trips import bound_of
+from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
+from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own
+from transkern.frontend.loops.carried_sharing import (
+    _among,
+    check_alias,
+    check_function,
+    check_lists,
+    note_lists,
+    note_shown,
+)
+from transkern.frontend.loops.carried_values import assign_all, note_left, of_elements
 from transkern.frontend.loops.turns import OtherTurns, Turns
-from transkern.frontend.numpy.elementwise import describe, is_number, scalar_expr, select, static_expr
+from transkern.frontend.numpy.elementwise import describe, scalar_expr, select
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.state import aliasing, handing
-from transkern.frontend.syntax.desugar import RETURNED
 from transkern.frontend.values import doubts, shaped
-from transkern.frontend.values.reach import reached, shows, stands_in_list
+from transkern.frontend.values.reach import reached, stands_in_list
 from transkern.frontend.values.values import (
     ITEM,
     Array,
@@ -46,8 +53,8 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk_expr
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
@@ -284,7 +291,7 @@ class LoopState:
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
         if kind[0] in ("scalar", "array", "dynamic", "shaped") and initial is not None:
-            initial = _of_elements(ctx, initial)
+            initial = of_elements(ctx, initial)
         match kind:
             case ("scalar", dtype, python, low_high, types):
                 variable = ctx.names.variable(name, dtype)
@@ -460,16 +467,6 @@ class LoopState:
         self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 
-    def _check_function(self, ctx: Context, name: str, value: Value | None) -> None:
-        """Refuses another function under a name that the next iteration, or what comes after the loop, may call."""
-        before = self.before.get(name)
-        functions = [v for v in (before, value) if isinstance(v, (Function, Known))]
-        if before is None or isinstance(before, Unbound) or not functions or not self.is_live(name):
-            return
-        if value is not None and value != before:
-            problem = f"`{name}` stands for one function before a loop and for another in it"
-            ctx.fail(refusals.TYPE_DIFFERS, problem, "give them two names")
-
     def _sync(self, owner: Loops, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
@@ -481,7 +478,7 @@ class LoopState:
                     decides = Static(None) if value.decides is None else Scalar(value.decides)
                     help = "give it a value of one type on every path"
                     ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
-                self._check_function(ctx, name, value)
+                check_function(self, ctx, name, value)
                 if name in self.slots:
                     self._needs_flag(name)
                 continue
@@ -495,12 +492,12 @@ class LoopState:
                 value = value.value
             if name not in self.kinds:
                 if self.is_live(name):
-                    kind = self._counted(ctx, name, kind_of(ctx, value))
+                    kind = counted(self, ctx, name, kind_of(ctx, value))
                     given = value.value if isinstance(value, OrNone) else value
                     is_new = isinstance(given, Object) and given.token not in self.contents.heap
                     if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
                         kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
-                    self.kinds[name] = self._with_before(ctx, name, kind, value)
+                    self.kinds[name] = with_before(self, ctx, name, kind, value)
                     self.widened = True
                 continue
             if bound is None:
@@ -509,7 +506,7 @@ class LoopState:
                 flags.append(n.Assign(self.flags[name].name, bound))
             elif name not in self.flags and bound != b.TRUE:
                 self._needs_flag(name)
-            value = _of_elements(ctx, value)
+            value = of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
@@ -523,104 +520,56 @@ class LoopState:
                 self.widened = True
                 continue
             for made in _lists_in(value) if value != slot else ():
-                self._check_lists(owner, name, made, leaving)
+                check_lists(self, owner, name, made, leaving)
             if isinstance(slot, OrNone):
                 if value == slot and not isinstance(slot.value, Object):
-                    self._note_left(name, slot, value)
+                    note_left(self, name, slot, value)
                     continue
                 pending += _none_pairs(slot, value)
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
-                self._note_lists(owner, name, slot, value, leaving)
+                note_lists(self, owner, name, slot, value, leaving)
                 if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):
                     handing.must_keep(ctx, slot)
             if isinstance(slot, Object) and slot.token in self.contents.fresh:
                 slot, value = self.contents.fresh[slot.token], ctx.deref(value)
-            self._note_left(name, slot, value)
+            note_left(self, name, slot, value)
             (self.outside.kept if value == slot else self.outside.rebound).add(name)
             if value != slot or _lists_in(value):
-                self._check_alias(owner, name, value)
-                self._note_shown(owner, name, slot, value)
+                check_alias(self, owner, name, value)
+                note_shown(self, owner, name, slot, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
                     self.outside.views.add(name)
-                pending += self._pairs(ctx, slot, value)
+                pending += self.pairs(ctx, slot, value)
         self._sync_objects(owner, pending)
         if not self.widened and self.counts.counting and not leaving:
-            self._check_counting(owner, pending)
+            check_counting(self, owner, pending)
         if self.widened:
             return
-        if self.counts.shrinking and not leaving and not self._shrinks(pending):
+        if self.counts.shrinking and not leaving and not shrinks(self, pending):
             self.counts.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
             return
-        self._assign_all(owner, pending)
+        assign_all(self, owner, pending)
         for flag in flags:
             ctx.emit(flag)
 
-    def _check_counting(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
-        """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
-        counting = Var(self.counts.counting)
-        for slot, value in pending:
-            if isinstance(slot, Scalar) and slot.expr == counting and isinstance(value, (Scalar, Static)):
-                now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
-                gap = b.difference(owner.ctx.facts.unnamed(now), slot.expr) if now.dtype == "index" else None
-                if gap is not None and gap >= 1:
-                    return
-        self.counts.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == counting}
-        self.widened = True
-
-    def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
-        """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
-        if kind[0] not in ("array", "dynamic") or kind[2] == ():  # or without axes
-            return kind
-        dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
-        if any(self._is_inner(ctx, d) for d in rest):
-            if ctx.session.reserves:
-                return of_any_shape(ctx, name, dtype, 1 + len(rest))
-            ctx.must_be_known(
-                Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
-                "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
-            )  # fmt: skip
-        if kind[0] == "array" and not self._is_inner(ctx, first):
-            return kind
-        bound = None if first is None else bound_of(ctx, first)
-        if bound is None or self._is_inner(ctx, bound):
-            return of_any_length(ctx, name, dtype, rest)
-        return ("dynamic", dtype, bound, rest, facts)
-
-    def _is_inner(self, ctx: Context, size: Expr) -> bool:
-        """Whether a size has to do with what the loop makes."""
-        names = variables_read(size) - self.known - ctx.facts.entry
-        if names <= self.lengths:
-            return any(names & scalars_set(s) for s in ctx.emitter.out)
-        return bool(names)
-
-    def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
-        """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
-        given = self.before.get(name)
-        if isinstance(given, Maybe):
-            given = given.value
-        number = isinstance(given, Scalar) or (isinstance(given, Static) and is_number(given))
-        if self.runs == b.TRUE or kind[0] != "scalar" or given is None or not number:
-            return kind
-        return join_kinds(ctx, name, kind_of(ctx, given), kind, value, given)
-
-    def _pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
+    def pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
         """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
         if isinstance(slot, OrNone):
             pairs = _none_pairs(slot, value)
             if isinstance(value, Static) and value.value is None:
                 return pairs
             inner = value.value if isinstance(value, OrNone) else value
-            return pairs + self._pairs(ctx, slot.value, inner)
+            return pairs + self.pairs(ctx, slot.value, inner)
         if isinstance(slot, Object) and slot.token in self.contents.fresh:
-            return self._pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
+            return self.pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
         if slot == value:
             return []
         mine, others = children(slot), children(value)
         if mine is not None and others is not None:
-            return [p for s, v in zip(mine, others, strict=True) for p in self._pairs(ctx, s, v)]
+            return [p for s, v in zip(mine, others, strict=True) for p in self.pairs(ctx, s, v)]
         if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
             return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
         return [(slot, value)]
@@ -631,7 +580,7 @@ class LoopState:
         for token, before in self.contents.heap.items():
             start, now = self.contents.objects.get(token, before), ctx.heap.contents[token]
             if token in self.contents.objects and same_structure(start, now):
-                self._note_left(ITEM, start, now)
+                note_left(self, ITEM, start, now)
             if now is start or now == start:
                 continue
             if not same_structure(start, now):
@@ -653,26 +602,8 @@ class LoopState:
                 self.contents.touched[token] = wanted
                 self.widened = True
             if token in self.contents.objects:
-                self._note_shown(owner, ITEM, start, now)
-                pending += self._pairs(ctx, start, now)
-
-    def _note_left(self, name: str, slot: Value, value: Value) -> None:
-        """The types of the numbers that an iteration leaves in a slot."""
-        if isinstance(slot, Scalar) and isinstance(slot.expr, Var):
-            kinds = doubts.kinds_of(value)
-            left = self.numbers.left.setdefault(slot.expr.name, set())
-            left.update(kinds)
-            if value != slot and any(python for _, python in kinds) and name not in self.numbers.python_left:
-                self.numbers.python_left.add(name)
-                self.widened = self.widened or slot.doubt is not None
-            if len(left) > 1 and name not in self.numbers.mixed:
-                self.numbers.mixed.add(name)
-                self.widened = True
-            if slot.doubt is not None and slot.doubt.split is not None and doubts.choice((slot, value)) is None:
-                self.numbers.untold.add(name)
-                self.widened = True
-        for s, v in zip(children(slot) or (), children(value) or (), strict=True):
-            self._note_left(name, s, v)
+                note_shown(self, owner, ITEM, start, now)
+                pending += self.pairs(ctx, start, now)
 
     def _settled(self, slot: Value, before: Value | None) -> Value:
         """A slot after the loop, where it is known better than in it which types its numbers may have."""
@@ -700,184 +631,6 @@ class LoopState:
         found = {**self.contents.objects, **self.contents.fresh}
         heap = self.contents.heap
         return {token: self._settled(now, heap.get(begun.get(token, token))) for token, now in found.items()}
-
-    def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
-        """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
-        if not isinstance(value, Array) or not value.view:
-            return
-        same = [
-            k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
-            and (k not in self.all_assigned or self.is_live(k))  # else the next iteration begins with another array
-        ]  # fmt: skip
-        stored = self.stored & {name, *same}
-        if same and stored:
-            owner.ctx.fail(
-                refusals.LOOP_ALIAS,
-                f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
-                f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
-            )  # fmt: skip
-
-    def _note_shown(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
-        """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
-        still read."""
-        ctx = owner.ctx
-        own = {v.base for v in reached(ctx.heap.contents, slot) if isinstance(v, Array) and v.view}
-        found = {
-            base for v in reached(ctx.heap.contents, value) if isinstance(v, Array) and v.view and v.base not in own
-            for base in ctx.aliasing.shown_by(v.base)
-        }  # fmt: skip
-        for copy, one in self._pairs(ctx, slot, value):
-            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
-                if self._is_seen_behind(owner, name, one):
-                    ctx.aliasing.chosen[copy.base] = name, None
-        if not found <= self.outside.shown.get(name, set()):
-            self.outside.shown.setdefault(name, set()).update(found)
-            self.widened = True
-
-    def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
-        """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
-        ctx = owner.ctx
-        if (
-            aliasing.is_of_argument(ctx, value.base)
-            or value.base in (*ctx.aliasing.doubtful, *ctx.aliasing.chosen, *ctx.aliasing.begun)
-        ):
-            return True
-        others = [
-            v for frame in ctx.scopes.frames for k, v in frame.items()
-            if frame is not owner.env or (k != name and self.is_live(k))
-        ]  # fmt: skip
-        heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
-        held = [v for contents in ctx.heap.contents.values() for v in children(contents) or ()] if name is ITEM else []
-        shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
-        return len(shown) > (1 if name is ITEM else 0)
-
-    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
-        """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
-        ctx = owner.ctx
-        kept = [v for v in reached(ctx.heap.contents, slot) if isinstance(v, (Object, GrowingList))]
-        found = reached(ctx.heap.contents, value)
-        lists = [v for v in found if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
-        read = self._read_at_the_end(owner, name, leaving)
-        others = [v for frame in ctx.scopes.frames for k, v in frame.items() if frame is not owner.env or k in read]
-        for made in lists:
-            if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
-                handing.only_read(ctx, made)
-                self.outside.aliased.add(name)
-
-    def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
-        """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
-        behind it, and who returns a value with nothing else of the function."""
-        if not leaving:
-            return set(owner.env) - {name}
-        return {k for k in owner.env if k in self.live_behind or " " in k} - {name} if name != RETURNED else set()
-
-    def _check_lists(self, owner: Loops, name: str, value: Value, leaving: bool) -> None:
-        """The same for lists, dicts and objects."""
-        read = self._read_at_the_end(owner, name, leaving)
-        same = [k for k, v in owner.env.items() if k in read and self.is_live(k) and is_shown(v, value)]
-        changed = self.stored & {name, *same}
-        if same and changed:
-            owner.ctx.fail(
-                refusals.TWO_NAMES,
-                f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
-                f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
-            )  # fmt: skip
-
-    def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
-        """Whether the array that bounds the trips is shorter at the end of the iteration."""
-        for slot, value in pending:
-            if (
-                isinstance(slot, Array)
-                and slot.dims
-                and slot.dims[0] == Var(self.counts.shrinking)
-                and isinstance(value, Array)
-            ):
-                dim = value.domain[0]
-                match dim:
-                    case Apply("maximum", (inner, Const(0)), "index"):
-                        dim = inner
-                    case _:
-                        pass
-                gap = b.difference(dim, Var(self.counts.shrinking))
-                return gap is not None and gap < 0
-        return False
-
-    def _assign_all(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
-        """The slots take their values at once: what reads a slot that changes is evaluated first."""
-        ctx = owner.ctx
-        changing = {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        moving = {s.base for s, _ in pending if isinstance(s, Array)}
-        changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
-        settled: list[tuple[Value, Value]] = []
-        lists = [(s, v) for s, v in pending if isinstance(s, GrowingList) and isinstance(v, GrowingList)]
-        pending = [p for p in pending if p not in lists]
-        carried_lists.assign_all(ctx, lists)
-        pending = [
-            (Scalar(s.code, True), Scalar(code, True))
-            if isinstance(s, Char) and (code := code_of(v)) is not None else
-            _numbers_of(s, v) or (s, v)
-            for s, v in pending
-        ]  # fmt: skip
-        changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        for slot, value in pending:
-            if isinstance(slot, Scalar):
-                expr = b.cast(scalar_expr(ctx, value), slot.dtype)
-                others = changing - {slot.expr.name}  # type: ignore[union-attr]
-                if len(pending) > 1 and (variables_read(expr) & others or buffers_read(expr) & moving):
-                    expr = ctx.let(expr, "next")
-                    if isinstance(expr, Var) and expr.name in changing:
-                        held = ctx.names.fresh("next")
-                        ctx.emit(n.Let(held, expr))
-                        expr = Var(held, slot.dtype)
-                tag = None if slot.tag is None else list_types.tag_of(value)
-                settled.append((slot, Scalar(expr, slot.python, tag)))
-            elif isinstance(slot, Array) and isinstance(value, Array):
-                own = {v for d in slot.dims for v in variables_read(d)}
-                value = self._as_it_is_now(ctx, value, changing - own)
-                reads = buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
-                if len(pending) > 1 and reads & (moving - {slot.base}):
-                    value = ctx.define(value, f"next_{slot.base}")
-                settled.append((slot, value))
-            else:
-                settled.append((slot, value))
-        names = {s.expr.name: k for k, s in self.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        for slot, value in settled:
-            if isinstance(slot, OneOf):
-                assert isinstance(slot.index, Var)
-                options = value.options if isinstance(value, OneOf) else (value.value,)  # type: ignore[union-attr]
-                at = value.index if isinstance(value, OneOf) else b.ZERO
-                ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
-            elif isinstance(slot, Scalar):
-                assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
-                place = ctx.scopes.places.get(names.get(slot.expr.name, ""), ctx.session.span)
-                ctx.emitter.out.append(n.Assign(slot.expr.name, value.expr, span=place))
-                if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
-                    ctx.emitter.out.append(n.Assign(slot.tag.name, value.tag, span=place))
-            elif isinstance(slot, Array) and shaped.is_shaped(ctx, slot):
-                assert isinstance(value, Array)
-                shaped.fill(ctx, slot, value)
-            elif isinstance(slot, Array):
-                assert isinstance(value, Array)
-                size = slot.dims[0] if slot.dims else None
-                if isinstance(size, Var) and size.name == f"{slot.base}.size":
-                    owner.fill(ctx.names.buffers[slot.base], size, value)
-                else:
-                    ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
-
-    def _as_it_is_now(self, ctx: Context, value: Array, changing: set[str]) -> Array:
-        """An array with the sizes and numbers that it has here, before other slots change."""
-        parts = [*value.domain, value.body, *([] if value.mask is None else [value.mask])]
-        names: dict[str, Expr] = {}
-        for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
-            if var.name in changing and var.name not in names:
-                held = ctx.names.fresh("next") + (".size" if b.is_size_name(var.name) else "")
-                ctx.emit(n.Let(held, var))
-                names[var.name] = Var(held, var.dtype)
-        if not names:
-            return value
-        axes = tuple(replace(x, extent=b.substitute(x.extent, names)) for x in value.axes)
-        mask = None if value.mask is None else b.substitute(value.mask, names)
-        return replace(value, axes=axes, body=b.substitute(value.body, names), mask=mask)
 
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
@@ -917,29 +670,11 @@ class LoopState:
         return env
 
 
-def _of_elements(ctx: Context, value: Value) -> Value:
-    """A number or an array on its way from one iteration to the next: not of a list that is empty."""
-    return doubts.settled_array(ctx, value) if isinstance(value, Array) else doubts.settled(ctx, value)
-
-
 def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
     """Whether a slot is None after this."""
     absent = isinstance(value, Static) and value.value is None
     now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
     return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
-
-
-def _among(what: Value, values: Iterable[Value]) -> bool:
-    """Whether a list, dict or object is one of some values."""
-    return any(v is what or (v == what and not isinstance(v, GrowingList)) for v in values)
-
-
-def is_shown(value: Value, what: Value) -> bool:
-    """Whether a value is a certain list, dict or object, or holds it."""
-    if isinstance(value, (Maybe, OrNone)):
-        return is_shown(value.value, what)
-    same = value is what if isinstance(what, GrowingList) else value == what
-    return same or any(is_shown(v, what) for v in children(value) or ())
 
 
 def _lists_in(value: Value) -> list[Value]:
@@ -949,13 +684,6 @@ def _lists_in(value: Value) -> list[Value]:
     if isinstance(value, (Object, GrowingList)):
         return [value]
     return [made for v in children(value) or () for made in _lists_in(v)]
-
-
-def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
-    """The numbers that stand for two lists, or two objects."""
-    if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
-        return Scalar(one.number, True), Scalar(two.number, True)
-    return None
 
 
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:
