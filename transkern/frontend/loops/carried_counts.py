@@ -22,11 +22,8 @@ from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import scalars_set, variables_read
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.looping import Loops
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.looping import Loops
 
 
 def check_counting(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]]) -> None:

@@ -25,11 +25,8 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.looping import Loops
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.looping import Loops
 
 
 def check_alias(state: LoopState, owner: Loops, name: str, value: Value) -> None:
