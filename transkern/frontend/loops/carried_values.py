@@ -15,7 +15,9 @@ from transkern.frontend.values.values import (
     Array,
     Char,
     GrowingList,
+    Instance,
     OneOf,
+    Row,
     Scalar,
     Value,
     children,
@@ -26,19 +28,8 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.looping import Loops
-from typing import TYPE_CHECKING
-
-from transkern.frontend.values.values import (
-    Instance,
-    Row,
-)  # fmt: skip
-
-if TYPE_CHECKING:
-    from transkern.frontend.loops.looping import Loops
-
-if TYPE_CHECKING:
     from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.looping import Loops
 
 
 def assign_all(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]]) -> None:

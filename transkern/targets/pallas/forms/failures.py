@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from transkern.targets.pallas.forms.statements import Statements
 
 
-
 def _told_as(a: Expr) -> str:
     """The dtype of a number that a message tells, on its way out of kernels: that of integers, where they hold it."""
     return a.dtype if a.dtype.startswith("float") or a.dtype == "uint64" else "index"
