@@ -24,9 +24,10 @@ from transkern.frontend.specialise import specialise
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter
 from transkern.targets.cpu.printing import module
-from transkern.targets.cpu.printing.kernels import TYPES, Function
+from transkern.targets.cpu.printing.kernels import Function
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.module import emit
+from transkern.targets.cpu.printing.types import TYPES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 KINDS: tuple[Callable[[int], str], ...] = importlib.import_module("lengths").KINDS

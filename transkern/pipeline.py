@@ -36,6 +36,7 @@ from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangu
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen
 from transkern.fuse.loops.contract import contract_temporaries
+from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
 from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
@@ -67,7 +68,6 @@ from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.scalars.carried import carry_elements
-from transkern.fuse.scalars.counted import count_by_axis
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants

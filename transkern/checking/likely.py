@@ -17,7 +17,8 @@ from docstring_parser import ParseError, parse
 from transkern.checking.axes import Use
 from transkern.checking.documented import Kind, Told, annotation_text, described, told
 from transkern.checking.names import alike, is_plural
-from transkern.checking.uses import OF_ARRAYS, OF_NUMBERS, Finder, uses_of
+from transkern.checking.uses import Finder, uses_of
+from transkern.checking.uses_in_calls import OF_ARRAYS, OF_NUMBERS
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.sources.annotations import stated
 from transkern.frontend.sources.identity import resolved

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from transkern import refusals
 from transkern.errors import CompileError
@@ -38,36 +39,50 @@ class Behind:
     orelse: list[n.Stmt] = field(default_factory=list)
 
 
-class Body:
-    """The state of one body's translation; `env` holds its names."""
+class Stages(Protocol):
+    """What the stages of a translation call each other by: each is a method of a class that is made of `Body`
+    (`comparing`, `conditions`, `calling`, `expressions`, `assigning`, `branching`, `looping`, `translate`)."""
 
-    # from the classes made of this one (`comparing`, `conditions`, `calling`, `expressions`, `assigning`, `branching`,
-    # `looping`, `translate`)
-    expr: Callable[[ast.expr], Value]
-    meant: Callable[[ast.expr], Value]
-    chosen: Callable[[bool, Sequence[ast.expr]], Value]
-    either: Callable[..., Value]
-    inline: Callable[..., Value]
-    mapped: Callable[[bool, Value, Sequence[Value], ast.Call], Value]
-    inner_names: Callable[..., AbstractContextManager[None]]
-    source_of: Callable[[Sequence[ast.comprehension]], ast.expr]
-    operate: Callable[[str, Value, Value], Value]
-    elements: Callable[[Value, int | None, ast.AST], list[Value]]
-    run: Callable[[], Value]
-    finish: Callable[[], bool]
-    assign: Callable[[ast.expr, Value], None]
-    block: Callable[[Sequence[ast.stmt]], bool]
-    statement: Callable[[ast.stmt], None]
-    settle: Callable[[Value, str], Value]
-    kept: Callable[[Value, str], Value]
-    allocate: Callable[[Value, str], Value]
-    site: Callable[[str], Site]
-    resetting: Callable[[], Callable[[], None]]
-    join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
-    merge: Callable[
-        [dict[str, Value], dict[str, Value], list[n.Stmt], list[n.Stmt], frozenset[str] | None], None
-    ]
-    merge_heaps: Callable[[dict[int, Value], dict[int, Value], list[n.Stmt], list[n.Stmt]], None]
+    def expr(self, node: ast.expr, /) -> Value: ...
+    def meant(self, node: ast.expr, /) -> Value: ...
+    def chosen(self, is_and: bool, values: Sequence[ast.expr], /) -> Value: ...
+    def either(
+        self, condition: Expr, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt],
+        node: ast.AST | None = None, /,
+    ) -> Value: ...  # fmt: skip
+    def inline(
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value],
+        node: ast.AST | None = None, /,
+    ) -> Value: ...
+    def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call, /) -> Value: ...
+    def inner_names(
+        self, generators: Sequence[ast.comprehension], node: ast.AST, /, *made: ast.stmt
+    ) -> AbstractContextManager[None]: ...
+    def source_of(self, generators: Sequence[ast.comprehension], /) -> ast.expr: ...
+    def operate(self, op: str, left: Value, right: Value, /) -> Value: ...
+    def elements(self, value: Value, wanted: int | None, node: ast.AST, /) -> list[Value]: ...
+    def run(self) -> Value: ...
+    def finish(self) -> bool: ...
+    def assign(self, target: ast.expr, value: Value, /) -> None: ...
+    def block(self, statements: Sequence[ast.stmt], /) -> bool: ...
+    def statement(self, node: ast.stmt, /) -> None: ...
+    def settle(self, value: Value, name: str, /) -> Value: ...
+    def kept(self, value: Value, name: str, /) -> Value: ...
+    def allocate(self, contents: Value, name: str, /) -> Value: ...
+    def site(self, name: str, /) -> Site: ...
+    def resetting(self) -> Callable[[], None]: ...
+    def join(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt], /) -> Value: ...
+    def merge(
+        self, one: dict[str, Value], two: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt],
+        live: frozenset[str] | None, /,
+    ) -> None: ...  # fmt: skip
+    def merge_heaps(
+        self, one: dict[int, Value], two: dict[int, Value], out1: list[n.Stmt], out2: list[n.Stmt], /
+    ) -> None: ...
+
+
+class Body(Stages):
+    """The state of one body's translation; `env` holds its names."""
 
     def __init__(
         self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool

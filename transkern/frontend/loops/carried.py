@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
-from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape, of_its_own
-from transkern.frontend.loops.trips import bound_of
+from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
+from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own
+from transkern.frontend.loops.carried_sharing import (
+    _among,
+    check_alias,
+    check_function,
+    check_lists,
+    note_lists,
+    note_shown,
+)
+from transkern.frontend.loops.carried_values import assign_all, note_left, of_elements
 from transkern.frontend.loops.turns import OtherTurns, Turns
-from transkern.frontend.numpy.elementwise import describe, is_number, scalar_expr, select, static_expr
+from transkern.frontend.numpy.elementwise import describe, scalar_expr, select
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.state import aliasing, handing
-from transkern.frontend.syntax.desugar import RETURNED
 from transkern.frontend.values import doubts, shaped
-from transkern.frontend.values.reach import reached, shows, stands_in_list
+from transkern.frontend.values.reach import reached, stands_in_list
 from transkern.frontend.values.values import (
     ITEM,
     Array,
@@ -46,11 +53,65 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk_expr
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The types of numbers that the iterations leave."""
+
+    tagged: set[str] = field(default_factory=set)  # names of numbers of several types
+    # the types of numbers that iterations leave, by their variables
+    left: dict[str, set[Kind]] = field(default_factory=dict)
+    python_left: set[str] = field(default_factory=set)  # names under which they leave numbers of Python's
+    mixed: set[str] = field(default_factory=set)  # names under which they leave numbers of several types
+    untold: set[str] = field(default_factory=set)  # names of which it cannot be told at run time which type they have
+
+
+@dataclass(slots=True)
+class Counts:
+    """What bounds the lengths of lists, and how often the loop runs."""
+
+    counting: str = ""  # the variable whose increase bounds them
+    uncounted: set[str] = field(default_factory=set)  # names that some iteration does not increase
+    may_stay_long: bool = False  # whether it is not clear that each iteration makes that count less
+    shrinking: str = ""  # the count whose decrease bounds the trips of a `while`
+
+
+@dataclass(slots=True)
+class Outside:
+    """What of the names is seen elsewhere, and what the iterations bind them to."""
+
+    # by name: the arrays that iterations leave views of; its slots are copies
+    shown: dict[str, set[str]] = field(default_factory=dict)
+    # names under which they leave lists that others see; its slots are copies
+    aliased: set[str] = field(default_factory=set)
+    # slots that start as an array that is seen elsewhere, and their names
+    from_outside: dict[str, str] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)  # names of such, whose array is stored into while the slot is read
+    views: set[str] = field(default_factory=set)  # names that some iteration binds to a part of what they were
+    rebound: set[str] = field(default_factory=set)  # names that some iteration binds to another array
+    kept: set[str] = field(default_factory=set)  # names that some iteration leaves what they are
+    never: set[str] = field(default_factory=set)  # names that none binds to another array after all: they are no slots
+
+
+@dataclass(slots=True)
+class Contents:
+    """What is in lists, dicts and objects, of which `heap` were there before the loop."""
+
+    heap: dict[int, Value]
+    # lists, dicts and objects from before the loop that it changes: their kinds
+    touched: dict[int, Any] = field(default_factory=dict)
+    objects: dict[int, Value] = field(default_factory=dict)  # what is in them at the start of an iteration
+    # which of their items some iteration puts something else for
+    rebound_items: set[tuple[int, int]] = field(default_factory=set)
+    fresh: dict[int, Value] = field(default_factory=dict)  # the same for lists that the loop binds anew
+    # those of them that begin as a list from before: its name
+    begun_as: dict[int, tuple[str, Object]] = field(default_factory=dict)
 
 
 class LoopState:
@@ -81,30 +142,9 @@ class LoopState:
         self.widened = False
         self.lengths = set(owner.ctx.lists.counts)  # of lists from before the loop
         self.known = owner.ctx.names.taken - self.lengths  # the names from before the loop that stay what they are
-        self.heap = dict(owner.ctx.heap.contents)
-        self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
-        self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
-        self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
+        self.contents = Contents(dict(owner.ctx.heap.contents))
+        self.numbers, self.counts, self.outside = Numbers(), Counts(), Outside()
         self.made_as: dict[str, Any] = {}  # the kinds that the slots were made as
-        self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
-        self.begun_as: dict[int, tuple[str, Object]] = {}  # those of them that begin as a list from before: its name
-        self.counting = ""  # the variable whose increase bounds them
-        self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
-        self.aliased: set[str] = set()  # names under which they leave lists that others see; its slots are copies
-        self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
-        self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
-        self.views: set[str] = set()  # names that some iteration binds to a part of what they were
-        self.rebound: set[str] = set()  # names that some iteration binds to another array
-        self.kept: set[str] = set()  # names that some iteration leaves what they are
-        self.never: set[str] = set()  # names that none binds to another array after all: they are no slots
-        self.tagged: set[str] = set()  # names of numbers of several types
-        self.left: dict[str, set[Kind]] = {}  # the types of numbers that iterations leave, by their variables
-        self.python_left: set[str] = set()  # names under which they leave numbers of Python's
-        self.mixed: set[str] = set()  # names under which they leave numbers of several types
-        self.untold: set[str] = set()  # names of which it cannot be told at run time which type they have
-        self.uncounted: set[str] = set()  # names that some iteration does not increase
-        self.may_stay_long = False  # whether it is not clear that each iteration makes that count less
-        self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
             value = before.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)) or not self.is_live(name):
@@ -133,13 +173,14 @@ class LoopState:
         return name not in self.first or self.first[name][0] == "scalar"
 
     def _names_by_type(self) -> tuple[set[str], ...]:
-        return self.python_left, self.mixed, self.untold, self.tagged
+        return self.numbers.python_left, self.numbers.mixed, self.numbers.untold, self.numbers.tagged
 
     def remember(self, ctx: Context) -> None:
         """Notes what numbers have become, for `_begin_as_settled`."""
         for name, kind in self.kinds.items():
             first = self.first.get(name)
-            if kind[0] != "scalar" or not self._is_number_at_first(name) or name in self.conditional | self.never:
+            left_out = name in self.conditional | self.outside.never
+            if kind[0] != "scalar" or not self._is_number_at_first(name) or left_out:
                 continue
             lasts = kind[3] in (None, first and first[3]) or all(_is_of_arguments(ctx, e) for e in kind[3])
             if lasts:  # another range may speak of names that go when a loop around begins anew
@@ -165,15 +206,17 @@ class LoopState:
                     owner.ctx.fail(refusals.TWO_NAMES, problem, f"begin with a copy: {name} = {min(others)}[:]")
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
-        self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
-        self.begun_as, self.made_as = {}, dict(self.kinds)
-        self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
-        for token, kind in self.touched.items():
+        self.slots, self.flags, self.outside.from_outside = {}, {}, {}
+        self.contents.objects, self.contents.fresh = {}, {}
+        self.contents.begun_as, self.made_as = {}, dict(self.kinds)
+        self.numbers.left = {}
+        self.outside.rebound, self.outside.kept, self.outside.stale, self.outside.views = set(), set(), set(), set()
+        for token, kind in self.contents.touched.items():
             contents = self._contents(owner, token, kind)
-            owner.ctx.heap.contents[token] = self.objects[token] = contents
+            owner.ctx.heap.contents[token] = self.contents.objects[token] = contents
         self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
-            if name in self.never:
+            if name in self.outside.never:
                 continue
             initial = self.before.get(name)
             if isinstance(initial, (Unbound, Function, Known)):
@@ -187,8 +230,8 @@ class LoopState:
             owner.env[name] = slot
             if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
                 handing.must_keep(owner.ctx, slot)
-            if name in self.shown:
-                self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
+            if name in self.outside.shown:
+                self._note_copies(owner.ctx, name, slot, self.outside.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -201,8 +244,8 @@ class LoopState:
     def _made_anew(self, name: str) -> set[str]:
         """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
         it could store into them."""
-        others = set[str]().union(*(shown for other, shown in self.shown.items() if other != name))
-        return self.shown[name] - others - self.known
+        others = set[str]().union(*(shown for other, shown in self.outside.shown.items() if other != name))
+        return self.outside.shown[name] - others - self.known
 
     def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
         """Nobody may store into what a slot is a copy of."""
@@ -214,9 +257,9 @@ class LoopState:
 
     def _note_copied_items(self, ctx: Context) -> None:
         """The same for what lists, dicts and objects from before the loop hold."""
-        if ITEM in self.shown:
-            for contents in self.objects.values():
-                self._note_copies(ctx, ITEM, contents, self.shown[ITEM] - self._made_anew(ITEM))
+        if ITEM in self.outside.shown:
+            for contents in self.contents.objects.values():
+                self._note_copies(ctx, ITEM, contents, self.outside.shown[ITEM] - self._made_anew(ITEM))
 
     def _is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
@@ -230,25 +273,25 @@ class LoopState:
 
     def _needs_split(self, name: str) -> None:
         """It matters in an iteration which type a number has: the loop is translated again, and tells it."""
-        if name not in self.mixed:
-            self.mixed.add(name)
+        if name not in self.numbers.mixed:
+            self.numbers.mixed.add(name)
             self.widened = True
 
     def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
         """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
-        initial = self.heap[token]
+        initial = self.contents.heap[token]
         items = children(initial)
         if kind[0] != "items" or items is None:
             return self._slot(owner, ITEM, kind, initial)
         return with_children(kind[1], tuple(
-            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, ITEM, of, item)
+            item if lies(item) and (token, k) not in self.contents.rebound_items else self._slot(owner, ITEM, of, item)
             for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
         ))  # fmt: skip
 
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
         if kind[0] in ("scalar", "array", "dynamic", "shaped") and initial is not None:
-            initial = _of_elements(ctx, initial)
+            initial = of_elements(ctx, initial)
         match kind:
             case ("scalar", dtype, python, low_high, types):
                 variable = ctx.names.variable(name, dtype)
@@ -257,7 +300,7 @@ class LoopState:
                 value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
                 ctx.emit(n.Assign(variable.name, value))
                 tag = None
-                if name in self.tagged:
+                if name in self.numbers.tagged:
                     tag = ctx.names.variable(f"{name} type", "uint8")
                     ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
                 doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
@@ -324,9 +367,9 @@ class LoopState:
             case ("fresh", inner):
                 contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
                 made_object = ctx.heap.allocate(contents, ("fixed",))
-                self.fresh[made_object.token] = contents
+                self.contents.fresh[made_object.token] = contents
                 if isinstance(initial, Object):
-                    self.begun_as[made_object.token] = name, initial
+                    self.contents.begun_as[made_object.token] = name, initial
                 return made_object
             case ("row", rows):
                 number = ctx.names.variable(name, "index")
@@ -348,14 +391,14 @@ class LoopState:
         self, owner: Loops, name: str, types: tuple[Kind, ...], slot: Scalar, initial: Value | None
     ) -> Doubt | None:  # fmt: skip
         """What is known of a number's type where iterations leave another one than there was before."""
-        numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
+        numbers = None if name in self.numbers.python_left or initial is None else doubts.python_numbers(initial)
         doubted = doubts.doubt(types, numbers)
         begins = initial is not None or self.tells or all(python for _, python in types)
-        if doubted is None or not begins or name in self.untold or len(types) > 2:
+        if doubted is None or not begins or name in self.numbers.untold or len(types) > 2:
             return doubted
         if initial is None:  # nobody reads what it is before it has a value
             initial = Scalar(Const(0, types[0][0]), types[0][1])
-        if self.runs is not None and name not in self.mixed:
+        if self.runs is not None and name not in self.numbers.mixed:
             return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
         with owner.ctx.emitter.block(owner.ctx.emitter.out) as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
@@ -365,17 +408,17 @@ class LoopState:
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if aliasing.is_seen(ctx, name, initial):
             assert isinstance(initial, Array)
-            self.from_outside[slot] = name
+            self.outside.from_outside[slot] = name
             ctx.aliasing.begun.add(slot)
-            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
+            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.outside.stale.add(name))
 
     def settle(self, owner: Loops) -> None:
         """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
-        for name in {*self.from_outside.values()} - self.rebound:
-            if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
-                self.never.add(name)
+        for name in {*self.outside.from_outside.values()} - self.outside.rebound:
+            if name in self.slots and name not in self.outside.never and isinstance(self.before.get(name), Array):
+                self.outside.never.add(name)
                 self.widened = True
-        for name in sorted(self.stale & {*self.rebound, ITEM} if not self.widened else ()):
+        for name in sorted(self.outside.stale & {*self.outside.rebound, ITEM} if not self.widened else ()):
             held = name is ITEM
             what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
             owner.ctx.fail(
@@ -388,8 +431,8 @@ class LoopState:
         """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
         and that is seen under another name, too."""
         ctx = owner.ctx
-        for token, (name, initial) in self.begun_as.items():
-            contents = self.fresh[token]
+        for token, (name, initial) in self.contents.begun_as.items():
+            contents = self.contents.fresh[token]
             grown = isinstance(contents, GrowingList) and any(
                 part.buffer in ctx.aliasing.stored_in for part in contents.parts
             )
@@ -397,7 +440,8 @@ class LoopState:
                 continue
             others = [v for k, v in self.before.items() if k != name]
             others += [v for frame in ctx.scopes.frames if frame is not owner.env for v in frame.values()]
-            if initial.token in ctx.inputs.paths or any(_among(initial, reached(self.heap, v)) for v in others):
+            of_caller = initial.token in ctx.inputs.paths
+            if of_caller or any(_among(initial, reached(self.contents.heap, v)) for v in others):
                 return name
         return ""
 
@@ -429,16 +473,6 @@ class LoopState:
         self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 
-    def _check_function(self, ctx: Context, name: str, value: Value | None) -> None:
-        """Refuses another function under a name that the next iteration, or what comes after the loop, may call."""
-        before = self.before.get(name)
-        functions = [v for v in (before, value) if isinstance(v, (Function, Known))]
-        if before is None or isinstance(before, Unbound) or not functions or not self.is_live(name):
-            return
-        if value is not None and value != before:
-            problem = f"`{name}` stands for one function before a loop and for another in it"
-            ctx.fail(refusals.TYPE_DIFFERS, problem, "give them two names")
-
     def _sync(self, owner: Loops, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
@@ -450,13 +484,13 @@ class LoopState:
                     decides = Static(None) if value.decides is None else Scalar(value.decides)
                     help = "give it a value of one type on every path"
                     ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
-                self._check_function(ctx, name, value)
+                check_function(self, ctx, name, value)
                 if name in self.slots:
                     self._needs_flag(name)
                 continue
             if name in self.kinds and name not in self.slots:
-                self.widened = self.widened or (name in self.never and value != self.before[name])
-                self.never -= {name} if self.widened else set()
+                self.widened = self.widened or (name in self.outside.never and value != self.before[name])
+                self.outside.never -= {name} if self.widened else set()
                 continue  # found at another end of this iteration: the loop is translated again
             bound: Expr | None = b.TRUE
             if isinstance(value, Maybe):
@@ -464,12 +498,12 @@ class LoopState:
                 value = value.value
             if name not in self.kinds:
                 if self.is_live(name):
-                    kind = self._counted(ctx, name, kind_of(ctx, value))
+                    kind = counted(self, ctx, name, kind_of(ctx, value))
                     given = value.value if isinstance(value, OrNone) else value
-                    is_new = isinstance(given, Object) and given.token not in self.heap
+                    is_new = isinstance(given, Object) and given.token not in self.contents.heap
                     if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
                         kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
-                    self.kinds[name] = self._with_before(ctx, name, kind, value)
+                    self.kinds[name] = with_before(self, ctx, name, kind, value)
                     self.widened = True
                 continue
             if bound is None:
@@ -478,7 +512,7 @@ class LoopState:
                 flags.append(n.Assign(self.flags[name].name, bound))
             elif name not in self.flags and bound != b.TRUE:
                 self._needs_flag(name)
-            value = _of_elements(ctx, value)
+            value = of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
@@ -487,108 +521,61 @@ class LoopState:
                 continue
             slot = self.slots[name]
             is_tagged = isinstance(value, Scalar) and value.tag is not None
-            if is_tagged and name not in self.tagged and wanted[0] == "scalar":
-                self.tagged.add(name)
+            if is_tagged and name not in self.numbers.tagged and wanted[0] == "scalar":
+                self.numbers.tagged.add(name)
                 self.widened = True
                 continue
             for made in _lists_in(value) if value != slot else ():
-                self._check_lists(owner, name, made, leaving)
+                check_lists(self, owner, name, made, leaving)
             if isinstance(slot, OrNone):
                 if value == slot and not isinstance(slot.value, Object):
-                    self._note_left(name, slot, value)
+                    note_left(self, name, slot, value)
                     continue
                 pending += _none_pairs(slot, value)
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
-                self._note_lists(owner, name, slot, value, leaving)
+                note_lists(self, owner, name, slot, value, leaving)
                 if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):
                     handing.must_keep(ctx, slot)
-            if isinstance(slot, Object) and slot.token in self.fresh:
-                slot, value = self.fresh[slot.token], ctx.deref(value)
-            self._note_left(name, slot, value)
-            (self.kept if value == slot else self.rebound).add(name)
+            if isinstance(slot, Object) and slot.token in self.contents.fresh:
+                slot, value = self.contents.fresh[slot.token], ctx.deref(value)
+            note_left(self, name, slot, value)
+            (self.outside.kept if value == slot else self.outside.rebound).add(name)
             if value != slot or _lists_in(value):
-                self._check_alias(owner, name, value)
-                self._note_shown(owner, name, slot, value)
+                check_alias(self, owner, name, value)
+                note_shown(self, owner, name, slot, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
-                    self.views.add(name)
-                pending += self._pairs(ctx, slot, value)
+                    self.outside.views.add(name)
+                pending += self.pairs(ctx, slot, value)
         self._sync_objects(owner, pending)
-        if not self.widened and self.counting and not leaving:
-            self._check_counting(owner, pending)
+        if not self.widened and self.counts.counting and not leaving:
+            check_counting(self, owner, pending)
         if self.widened:
             return
-        if self.shrinking and not leaving and not self._shrinks(pending):
-            self.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
+        if self.counts.shrinking and not leaving and not shrinks(self, pending):
+            self.counts.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
             return
-        self._assign_all(owner, pending)
+        assign_all(self, owner, pending)
         for flag in flags:
             ctx.emit(flag)
 
-    def _check_counting(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
-        """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
-        for slot, value in pending:
-            if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
-                now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
-                gap = b.difference(owner.ctx.facts.unnamed(now), slot.expr) if now.dtype == "index" else None
-                if gap is not None and gap >= 1:
-                    return
-        self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
-        self.widened = True
-
-    def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
-        """The kind of an array whose length only an iteration knows: a count, and room for the most or for any."""
-        if kind[0] not in ("array", "dynamic") or kind[2] == ():  # or without axes
-            return kind
-        dtype, first, rest, facts = kind[1:] if kind[0] == "dynamic" else (kind[1], kind[2][0], kind[2][1:], kind[3])
-        if any(self._is_inner(ctx, d) for d in rest):
-            if ctx.session.reserves:
-                return of_any_shape(ctx, name, dtype, 1 + len(rest))
-            ctx.must_be_known(
-                Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
-                "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
-            )  # fmt: skip
-        if kind[0] == "array" and not self._is_inner(ctx, first):
-            return kind
-        bound = None if first is None else bound_of(ctx, first)
-        if bound is None or self._is_inner(ctx, bound):
-            return of_any_length(ctx, name, dtype, rest)
-        return ("dynamic", dtype, bound, rest, facts)
-
-    def _is_inner(self, ctx: Context, size: Expr) -> bool:
-        """Whether a size has to do with what the loop makes."""
-        names = variables_read(size) - self.known - ctx.facts.entry
-        if names <= self.lengths:
-            return any(names & scalars_set(s) for s in ctx.emitter.out)
-        return bool(names)
-
-    def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
-        """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
-        given = self.before.get(name)
-        if isinstance(given, Maybe):
-            given = given.value
-        number = isinstance(given, Scalar) or (isinstance(given, Static) and is_number(given))
-        if self.runs == b.TRUE or kind[0] != "scalar" or given is None or not number:
-            return kind
-        return join_kinds(ctx, name, kind_of(ctx, given), kind, value, given)
-
-    def _pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
+    def pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
         """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
         if isinstance(slot, OrNone):
             pairs = _none_pairs(slot, value)
             if isinstance(value, Static) and value.value is None:
                 return pairs
             inner = value.value if isinstance(value, OrNone) else value
-            return pairs + self._pairs(ctx, slot.value, inner)
-        if isinstance(slot, Object) and slot.token in self.fresh:
-            return self._pairs(ctx, self.fresh[slot.token], ctx.deref(value))
+            return pairs + self.pairs(ctx, slot.value, inner)
+        if isinstance(slot, Object) and slot.token in self.contents.fresh:
+            return self.pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
         if slot == value:
             return []
         mine, others = children(slot), children(value)
         if mine is not None and others is not None:
-            return [p for s, v in zip(mine, others, strict=True) for p in self._pairs(ctx, s, v)]
+            return [p for s, v in zip(mine, others, strict=True) for p in self.pairs(ctx, s, v)]
         if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
             return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
         return [(slot, value)]
@@ -596,10 +583,10 @@ class LoopState:
     def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
         ctx = owner.ctx
-        for token, before in self.heap.items():
-            start, now = self.objects.get(token, before), ctx.heap.contents[token]
-            if token in self.objects and same_structure(start, now):
-                self._note_left(ITEM, start, now)
+        for token, before in self.contents.heap.items():
+            start, now = self.contents.objects.get(token, before), ctx.heap.contents[token]
+            if token in self.contents.objects and same_structure(start, now):
+                note_left(self, ITEM, start, now)
             if now is start or now == start:
                 continue
             if not same_structure(start, now):
@@ -608,46 +595,28 @@ class LoopState:
                 problem = f"{describe(now)} that gains a key in a run-time loop"
                 ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
             kind = kind_of(ctx, before)
-            if token not in self.touched:
-                self.touched[token] = kind
+            if token not in self.contents.touched:
+                self.contents.touched[token] = kind
                 self.widened = True
             pairs = zip(children(start) or (), children(now) or (), strict=True)
-            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.rebound_items
+            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.contents.rebound_items
             if rebound:
-                self.rebound_items |= rebound
+                self.contents.rebound_items |= rebound
                 self.widened = True
-            wanted = join_kinds(ctx, ITEM, self.touched[token], kind_of(ctx, now), now, start)
-            if wanted != self.touched[token]:
-                self.touched[token] = wanted
+            wanted = join_kinds(ctx, ITEM, self.contents.touched[token], kind_of(ctx, now), now, start)
+            if wanted != self.contents.touched[token]:
+                self.contents.touched[token] = wanted
                 self.widened = True
-            if token in self.objects:
-                self._note_shown(owner, ITEM, start, now)
-                pending += self._pairs(ctx, start, now)
-
-    def _note_left(self, name: str, slot: Value, value: Value) -> None:
-        """The types of the numbers that an iteration leaves in a slot."""
-        if isinstance(slot, Scalar) and isinstance(slot.expr, Var):
-            kinds = doubts.kinds_of(value)
-            left = self.left.setdefault(slot.expr.name, set())
-            left.update(kinds)
-            if value != slot and any(python for _, python in kinds) and name not in self.python_left:
-                self.python_left.add(name)
-                self.widened = self.widened or slot.doubt is not None
-            if len(left) > 1 and name not in self.mixed:
-                self.mixed.add(name)
-                self.widened = True
-            if slot.doubt is not None and slot.doubt.split is not None and doubts.choice((slot, value)) is None:
-                self.untold.add(name)
-                self.widened = True
-        for s, v in zip(children(slot) or (), children(value) or (), strict=True):
-            self._note_left(name, s, v)
+            if token in self.contents.objects:
+                note_shown(self, owner, ITEM, start, now)
+                pending += self.pairs(ctx, start, now)
 
     def _settled(self, slot: Value, before: Value | None) -> Value:
         """A slot after the loop, where it is known better than in it which types its numbers may have."""
         if isinstance(before, Maybe):
             before = before.value
         if isinstance(slot, Scalar) and isinstance(slot.expr, Var) and slot.doubt is not None:
-            left = tuple(sorted(self.left.get(slot.expr.name, ())))
+            left = tuple(sorted(self.numbers.left.get(slot.expr.name, ())))
             if not left or slot.doubt.split is not None or self.runs is None:
                 return slot
             if self.runs == b.TRUE:
@@ -664,211 +633,34 @@ class LoopState:
         """What lists, dicts and objects hold after the loop, which it has changed or made."""
         if self.runs == b.FALSE:
             return {}
-        begun = {token: initial.token for token, (_, initial) in self.begun_as.items()}
-        found = {**self.objects, **self.fresh}
-        return {token: self._settled(now, self.heap.get(begun.get(token, token))) for token, now in found.items()}
-
-    def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
-        """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
-        if not isinstance(value, Array) or not value.view:
-            return
-        same = [
-            k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
-            and (k not in self.all_assigned or self.is_live(k))  # else the next iteration begins with another array
-        ]  # fmt: skip
-        stored = self.stored & {name, *same}
-        if same and stored:
-            owner.ctx.fail(
-                refusals.LOOP_ALIAS,
-                f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
-                f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
-            )  # fmt: skip
-
-    def _note_shown(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
-        """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
-        still read."""
-        ctx = owner.ctx
-        own = {v.base for v in reached(ctx.heap.contents, slot) if isinstance(v, Array) and v.view}
-        found = {
-            base for v in reached(ctx.heap.contents, value) if isinstance(v, Array) and v.view and v.base not in own
-            for base in ctx.aliasing.shown_by(v.base)
-        }  # fmt: skip
-        for copy, one in self._pairs(ctx, slot, value):
-            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
-                if self._is_seen_behind(owner, name, one):
-                    ctx.aliasing.chosen[copy.base] = name, None
-        if not found <= self.shown.get(name, set()):
-            self.shown.setdefault(name, set()).update(found)
-            self.widened = True
-
-    def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
-        """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
-        ctx = owner.ctx
-        if (
-            aliasing.is_of_argument(ctx, value.base)
-            or value.base in (*ctx.aliasing.doubtful, *ctx.aliasing.chosen, *ctx.aliasing.begun)
-        ):
-            return True
-        others = [
-            v for frame in ctx.scopes.frames for k, v in frame.items()
-            if frame is not owner.env or (k != name and self.is_live(k))
-        ]  # fmt: skip
-        heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
-        held = [v for contents in ctx.heap.contents.values() for v in children(contents) or ()] if name is ITEM else []
-        shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
-        return len(shown) > (1 if name is ITEM else 0)
-
-    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
-        """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
-        ctx = owner.ctx
-        kept = [v for v in reached(ctx.heap.contents, slot) if isinstance(v, (Object, GrowingList))]
-        found = reached(ctx.heap.contents, value)
-        lists = [v for v in found if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
-        read = self._read_at_the_end(owner, name, leaving)
-        others = [v for frame in ctx.scopes.frames for k, v in frame.items() if frame is not owner.env or k in read]
-        for made in lists:
-            if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
-                handing.only_read(ctx, made)
-                self.aliased.add(name)
-
-    def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
-        """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
-        behind it, and who returns a value with nothing else of the function."""
-        if not leaving:
-            return set(owner.env) - {name}
-        return {k for k in owner.env if k in self.live_behind or " " in k} - {name} if name != RETURNED else set()
-
-    def _check_lists(self, owner: Loops, name: str, value: Value, leaving: bool) -> None:
-        """The same for lists, dicts and objects."""
-        read = self._read_at_the_end(owner, name, leaving)
-        same = [k for k, v in owner.env.items() if k in read and self.is_live(k) and is_shown(v, value)]
-        changed = self.stored & {name, *same}
-        if same and changed:
-            owner.ctx.fail(
-                refusals.TWO_NAMES,
-                f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
-                f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
-            )  # fmt: skip
-
-    def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
-        """Whether the array that bounds the trips is shorter at the end of the iteration."""
-        for slot, value in pending:
-            if (
-                isinstance(slot, Array)
-                and slot.dims
-                and slot.dims[0] == Var(self.shrinking)
-                and isinstance(value, Array)
-            ):
-                dim = value.domain[0]
-                match dim:
-                    case Apply("maximum", (inner, Const(0)), "index"):
-                        dim = inner
-                    case _:
-                        pass
-                gap = b.difference(dim, Var(self.shrinking))
-                return gap is not None and gap < 0
-        return False
-
-    def _assign_all(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
-        """The slots take their values at once: what reads a slot that changes is evaluated first."""
-        ctx = owner.ctx
-        changing = {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        moving = {s.base for s, _ in pending if isinstance(s, Array)}
-        changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
-        settled: list[tuple[Value, Value]] = []
-        lists = [(s, v) for s, v in pending if isinstance(s, GrowingList) and isinstance(v, GrowingList)]
-        pending = [p for p in pending if p not in lists]
-        carried_lists.assign_all(ctx, lists)
-        pending = [
-            (Scalar(s.code, True), Scalar(code, True))
-            if isinstance(s, Char) and (code := code_of(v)) is not None else
-            _numbers_of(s, v) or (s, v)
-            for s, v in pending
-        ]  # fmt: skip
-        changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        for slot, value in pending:
-            if isinstance(slot, Scalar):
-                expr = b.cast(scalar_expr(ctx, value), slot.dtype)
-                others = changing - {slot.expr.name}  # type: ignore[union-attr]
-                if len(pending) > 1 and (variables_read(expr) & others or buffers_read(expr) & moving):
-                    expr = ctx.let(expr, "next")
-                    if isinstance(expr, Var) and expr.name in changing:
-                        held = ctx.names.fresh("next")
-                        ctx.emit(n.Let(held, expr))
-                        expr = Var(held, slot.dtype)
-                tag = None if slot.tag is None else list_types.tag_of(value)
-                settled.append((slot, Scalar(expr, slot.python, tag)))
-            elif isinstance(slot, Array) and isinstance(value, Array):
-                own = {v for d in slot.dims for v in variables_read(d)}
-                value = self._as_it_is_now(ctx, value, changing - own)
-                reads = buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
-                if len(pending) > 1 and reads & (moving - {slot.base}):
-                    value = ctx.define(value, f"next_{slot.base}")
-                settled.append((slot, value))
-            else:
-                settled.append((slot, value))
-        names = {s.expr.name: k for k, s in self.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
-        for slot, value in settled:
-            if isinstance(slot, OneOf):
-                assert isinstance(slot.index, Var)
-                options = value.options if isinstance(value, OneOf) else (value.value,)  # type: ignore[union-attr]
-                at = value.index if isinstance(value, OneOf) else b.ZERO
-                ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
-            elif isinstance(slot, Scalar):
-                assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
-                place = ctx.scopes.places.get(names.get(slot.expr.name, ""), ctx.session.span)
-                ctx.emitter.out.append(n.Assign(slot.expr.name, value.expr, span=place))
-                if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
-                    ctx.emitter.out.append(n.Assign(slot.tag.name, value.tag, span=place))
-            elif isinstance(slot, Array) and shaped.is_shaped(ctx, slot):
-                assert isinstance(value, Array)
-                shaped.fill(ctx, slot, value)
-            elif isinstance(slot, Array):
-                assert isinstance(value, Array)
-                size = slot.dims[0] if slot.dims else None
-                if isinstance(size, Var) and size.name == f"{slot.base}.size":
-                    owner.fill(ctx.names.buffers[slot.base], size, value)
-                else:
-                    ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
-
-    def _as_it_is_now(self, ctx: Context, value: Array, changing: set[str]) -> Array:
-        """An array with the sizes and numbers that it has here, before other slots change."""
-        parts = [*value.domain, value.body, *([] if value.mask is None else [value.mask])]
-        names: dict[str, Expr] = {}
-        for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
-            if var.name in changing and var.name not in names:
-                held = ctx.names.fresh("next") + (".size" if b.is_size_name(var.name) else "")
-                ctx.emit(n.Let(held, var))
-                names[var.name] = Var(held, var.dtype)
-        if not names:
-            return value
-        axes = tuple(replace(x, extent=b.substitute(x.extent, names)) for x in value.axes)
-        mask = None if value.mask is None else b.substitute(value.mask, names)
-        return replace(value, axes=axes, body=b.substitute(value.body, names), mask=mask)
+        begun = {token: initial.token for token, (_, initial) in self.contents.begun_as.items()}
+        found = {**self.contents.objects, **self.contents.fresh}
+        heap = self.contents.heap
+        return {token: self._settled(now, heap.get(begun.get(token, token))) for token, now in found.items()}
 
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
         if self.runs == b.FALSE:
             return env
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
-            for slot, name in self.from_outside.items():
+            for slot, name in self.outside.from_outside.items():
                 owner.ctx.aliasing.chosen.setdefault(slot, (name, self.runs))
-        for slot, name in self.from_outside.items():
-            may_be = name in self.kept | self.views
-            if name in self.kept:
+        for slot, name in self.outside.from_outside.items():
+            may_be = name in self.outside.kept | self.outside.views
+            if name in self.outside.kept:
                 owner.ctx.aliasing.chosen.setdefault(slot, (name, None))
             before = self.before.get(name)
             if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
                 owner.ctx.aliasing.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
         self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
-            if name in self.never:
+            if name in self.outside.never:
                 continue
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
                 continue
             before = self.before.get(name)
-            if name in self.shown:
+            if name in self.outside.shown:
                 self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
@@ -876,17 +668,12 @@ class LoopState:
             elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
                 if " " not in name:
                     env[name] = Maybe(env[name], self.runs)
-        for name in sorted(self.aliased):
+        for name in sorted(self.outside.aliased):
             for copy in list(reached(owner.ctx.heap.contents, self.slots[name])):
                 if isinstance(copy, (Object, GrowingList)):
                     handing.only_read(owner.ctx, copy)
         # what the body did to lists and in place is in their own memory
         return env
-
-
-def _of_elements(ctx: Context, value: Value) -> Value:
-    """A number or an array on its way from one iteration to the next: not of a list that is empty."""
-    return doubts.settled_array(ctx, value) if isinstance(value, Array) else doubts.settled(ctx, value)
 
 
 def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
@@ -896,19 +683,6 @@ def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
     return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
 
 
-def _among(what: Value, values: Iterable[Value]) -> bool:
-    """Whether a list, dict or object is one of some values."""
-    return any(v is what or (v == what and not isinstance(v, GrowingList)) for v in values)
-
-
-def is_shown(value: Value, what: Value) -> bool:
-    """Whether a value is a certain list, dict or object, or holds it."""
-    if isinstance(value, (Maybe, OrNone)):
-        return is_shown(value.value, what)
-    same = value is what if isinstance(what, GrowingList) else value == what
-    return same or any(is_shown(v, what) for v in children(value) or ())
-
-
 def _lists_in(value: Value) -> list[Value]:
     """The lists, dicts and objects in a value."""
     if isinstance(value, OrNone):
@@ -916,13 +690,6 @@ def _lists_in(value: Value) -> list[Value]:
     if isinstance(value, (Object, GrowingList)):
         return [value]
     return [made for v in children(value) or () for made in _lists_in(v)]
-
-
-def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
-    """The numbers that stand for two lists, or two objects."""
-    if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
-        return Scalar(one.number, True), Scalar(two.number, True)
-    return None
 
 
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:

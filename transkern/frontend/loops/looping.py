@@ -696,7 +696,8 @@ class Loops(Branches):
             ctx.restore(saved)
             ctx.control.deferred = None
         else:
-            inner = (k for kind in state.touched.values() for k in (kind[2] if kind[0] == "items" else (kind,)))
+            touched = state.contents.touched.values()
+            inner = (k for kind in touched for k in (kind[2] if kind[0] == "items" else (kind,)))
             kinds = (*inner, *state.kinds.values())
             objects.wanted_among(ctx, kinds, "objects that a loop hands on from iteration to iteration")
             problem = "the types of this loop's variables do not settle, as where a tuple holds the one before it"
@@ -866,8 +867,8 @@ class Loops(Branches):
         """The same for what is only seen when the body has been translated: a function that is called stores."""
         if name := state.changed_from_before(self):
             raise self._shared(name, {name}, "seen elsewhere")
-        for slot, name in state.from_outside.items():
-            if slot in changed and name not in state.never:
+        for slot, name in state.outside.from_outside.items():
+            if slot in changed and name not in state.outside.never:
                 if name is ITEM:  # in an object, a list or a dict
                     problem = "the loop puts another array where one stands that others see, and stores into both"
                     help = "put a copy there before the loop, or swap names of its own and put them back behind it"

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[ast.stmt]) -> Expr | None:
     """How often a `while` runs at most, where its condition is ``size > 0`` of an array that every iteration shortens
     (checked when the loop is lowered), ``count < limit`` of a list that grows, or of integers that fall."""
-    state.shrinking, state.counting = "", ""
+    state.counts.shrinking, state.counts.counting = "", ""
 
     for part in conjuncts(condition):
         match part:
             case Apply("greater" | "not_equal", (Var(name), Const(0)), _) if name in ctx.names.bounds:
                 slots = [s for s in state.slots.values() if isinstance(s, Array) and s.dims and s.dims[0] == Var(name)]
-                if slots and not state.may_stay_long:
-                    state.shrinking = name
+                if slots and not state.counts.may_stay_long:
+                    state.counts.shrinking = name
                     return bound_of(ctx, ctx.names.bounds[name])
             case Apply("less" | "less_equal", (Var(name), limit), _) if name in _counters(state):
                 given = not buffers_read(limit) and variables_read(limit) <= ctx.facts.entry
                 bound = limit if given else bound_of(ctx, limit)
                 if bound is not None:
-                    state.counting = name
+                    state.counts.counting = name
                     return b.maximum(b.add(bound, b.ONE) if part.op == "less_equal" else bound, b.ZERO)
             case _:
                 pass
@@ -47,7 +47,7 @@ def _counters(state: LoopState) -> set[str]:
     for name, slot in state.slots.items():
         match slot, state.before.get(name):
             case Scalar(Var(variable, "index"), True), Static(int() as first) if first >= 0:
-                found |= {variable} - ({variable} if name in state.uncounted else set())
+                found |= {variable} - ({variable} if name in state.counts.uncounted else set())
             case _:
                 pass
     return found

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import operator
 import types
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 import numpy as np
 
 from transkern import refusals
 from transkern.errors import NeedsConstant
-from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.anew import Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import (
     dict_types,
@@ -23,43 +21,38 @@ from transkern.frontend.containers import (
     hashed,
     hashed_sets,
     objects,
-    replacing,
     sequences,
 )
+from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
+from transkern.frontend.containers.item_stores import is_list, store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
-from transkern.frontend.numpy import flats, library_calls, outputs, shaping
+from transkern.frontend.numpy import flats, library_calls, outputs
 from transkern.frontend.numpy.elementwise import (
     PYTHON_OPERATORS,
     apply,
     as_array,
     describe,
     is_number,
-    is_python_number,
     loop_types,
-    part,
     present,
-    scalar_expr,
     type_name,
 )  # fmt: skip
 from transkern.frontend.numpy.shaping import concatenate_now
 from transkern.frontend.python import characters
-from transkern.frontend.python.texts import is_character_or_text, is_text, text_operation
+from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
-from transkern.frontend.sources.source import live_function, span_of
+from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, evaluating
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, positions, special_methods, storing
+from transkern.frontend.translate import attributes, managers, special_methods, storing
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.indexing import (
     Item,
     SliceValue,
     array_item,
-    constant_object,
-    constant_slice,
     is_typed,
-    key_of,
     subscript,
 )
 from transkern.frontend.translate.indexing import element as list_element
@@ -70,7 +63,6 @@ from transkern.frontend.values.asking import asked
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.strides import from_outside, in_memory
 from transkern.frontend.values.values import (
-    FUNCTIONS,
     ITEM,
     Array,
     Char,
@@ -79,7 +71,6 @@ from transkern.frontend.values.values import (
     Flat,
     GrowingList,
     Hashed,
-    Instance,
     Iterated,
     Method,
     Object,
@@ -99,7 +90,6 @@ from transkern.frontend.values.values import (
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
 
@@ -398,202 +388,13 @@ class Assignments(Results):
             base = self.ctx.deref(owner)
             items = self.items(target.slice, base)
             value = those.values[0]
-        self.store_at(target, owner, items, value)
-
-    def store_at(self, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
-        """The same, where it is known what is stored into, and where."""
-        base = self.ctx.deref(owner)
-        python_types.check_item(self.ctx, lambda of, at: operator.setitem(of, at, ()), base, self._key(items))
-        if isinstance(base, Hashed):
-            hashed.store(self.ctx, base, self._key(items), self.kept(value, ITEM))
-            return
-        if isinstance(owner, Instance) and isinstance(base, Dict):
-            objects.store(self.ctx, owner, key_of(self.ctx, items), self.kept(value, ITEM))
-            return
-        if isinstance(base, Dict):
-            self._keys_at_run_time(owner, items, value)
-            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, ITEM)))
-            return
-        if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
-            self._store_inside(target)
-        if isinstance(base, Seq) and base.kind == "list":
-            self._store_item(owner, base, items, value, target)
-            return
-        if isinstance(base, GrowingList):
-            if isinstance(value, Array) and any(v is value for frame in self.ctx.scopes.frames for v in frame.values()):
-                value = self.kept(value, ITEM)  # it stands there under its name, and perhaps elsewhere, too
-            replacing.store_item(self.ctx, base, items, value)
-            return
-        if special_methods.store_item(self.ctx, owner, items, value):
-            return
-        if isinstance(base, Flat):
-            flats.store(self.ctx, base, items, value)
-            return
-        if isinstance(base, Scalar) or (isinstance(base, Static) and is_number(base)):
-            kind = classes.class_of(base)
-            assert kind is not None
-            name = kind.__name__ if is_python_number(base) else f"numpy.{kind.__name__}"
-            self.ctx.guard(b.FALSE, "TypeError", f"'{name}' object does not support item assignment")
-        storing.check_own(self.ctx, base, target)
-        if not isinstance(base, Array):
-            help = "make a list or an array of it first"
-            self.ctx.fail(refusals.TARGET, f"a store into {describe(base)}", help, target)
-        if not base.view:
-            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
-        storing.write(self.ctx, base, items, value)
-
-    def _key(self, items: Sequence[Item]) -> Value:
-        return items[0] if len(items) == 1 else Seq(tuple(items))
-
-    def _keys_at_run_time(self, owner: Value, items: Sequence[Item], value: Value) -> None:
-        """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
-        ctx, key = self.ctx, self._key(items)
-        if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
-            return
-        if objects.is_object(ctx, value):
-            if not isinstance(value, Instance):
-                objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
-        elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
-            self._key_of_any_value(owner, key, value)
-        ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
-
-    def _key_of_any_value(self, owner: Object, key: Value, value: Value) -> NoReturn:
-        """The same where the values may be different things, as long as the keys are known one by one: what of the key
-        can be known comes first."""
-        ctx, held = self.ctx, self.ctx.deref(value)
-        problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
-        try:
-            constant_object(ctx, key, problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
-        except (NotKnown, NeedsConstant) as error:
-            if isinstance(error, NeedsConstant):
-                if error.demand not in ctx.inputs.numbers or not ctx.session.reserves:
-                    raise
-                # an element of a list of labels: no code of its own for each such list
-                error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.session.span, ctx.session.lines)
-            placed = isinstance(value, Dict) and objects.key_of(value) in ctx.lists.pools
-            if objects.key_of(held) is not None and not placed:
-                objects.wanted(ctx, value, problem)
-            of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
-            if placed or not (of_keys or isinstance(held, FUNCTIONS)):
-                error.grown = ctx.grows_at(owner.token)
-            raise error
-        raise AssertionError("a key that is known")
-
-    def _store_inside(self, target: ast.Subscript) -> None:
-        """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
-        if isinstance(target.value, ast.Subscript):
-            ctx, owner = self.ctx, self.expr(target.value.value)
-            rows = ctx.deref(owner)
-            if isinstance(rows, GrowingList):
-                growing.as_table(ctx, rows)
-            elif (
-                isinstance(rows, Seq) and isinstance(owner, Object)
-                and ctx.heap.sites[owner.token] not in ctx.learned.growing
-            ):
-                if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
-                    ctx.learned.tables.add(ctx.heap.sites[owner.token])
-                    problem = "a store into a list in a list, which of them is known at run time only"
-                    ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
-
-    def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
-        """``list[k] = value``."""
-        ctx = self.ctx
-        positions.check_position(ctx, self._key(items), lambda at: operator.setitem([], at, ()))
-        at = items[0] if len(items) == 1 else None
-        if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
-            problem = "a store into a list at a position that is known at run time only"
-            of_texts = all(map(is_character_or_text, base.items))
-            some = [i.value if isinstance(i, OrNone) else i for i in base.items if i != Static(None)]
-            if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
-                ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
-            help = "make the position a constant, or the elements of one type"
-            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
-        if isinstance(at, SliceValue):
-            self._store_slice(owner, base, at, value, node)
-            return
-        if at is None or not isinstance(at, Static):
-            ctx.fail(refusals.SUBSCRIPT, f"a store into {describe(base)}", "give one position, or a slice", node)
-        changed: list[Value] = list(base.items)
-        try:
-            changed[at.value] = at
-        except IndexError as error:
-            ctx.guard(b.FALSE, "IndexError", str(error))
-        changed[at.value] = self.kept(value, ITEM)
-        ctx.change(owner, Seq(tuple(changed), "list"))
-
-    def _store_slice(self, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
-        """``list[a:b] = values``."""
-        ctx = self.ctx
-        replacing.check_iterable(ctx, at, value)
-        value = iterating.all_of(ctx, value)
-        contents = ctx.deref(value)
-        if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
-            problem = "a store into a slice of a list of so many elements as only the run knows"
-            if at == SliceValue(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
-                ctx.must_grow(owner.token, problem)
-            ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
-        changed = list(base.items)
-        items = [self.kept(i, ITEM) for i in self.elements(value, None, node)]
-        asked(ctx, operator.setitem, changed, constant_slice(ctx, at), items)
-        ctx.change(owner, Seq(tuple(changed), "list"))
+        store_at(self, target, owner, items, value)
 
     def set_attribute(self, target: ast.Attribute, value: Value) -> None:
         """``base.attr = value``."""
         ctx = self.ctx
         missing = f"'NoneType' object has no attribute '{target.attr}'"
-        self.put_attribute(target, present(ctx, self.expr(target.value), "AttributeError", missing), value)
-
-    def put_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
-        """The same, where it is known whose attribute it is."""
-        ctx = self.ctx
-        if self._set_by_property(owner, target.attr, value):
-            return
-        if isinstance(owner, Instance) and not _is_frozen(owner.pool.kind):
-            objects.store(ctx, owner, target.attr, self.kept(value, target.attr))
-            return
-        base = ctx.deref(owner)
-        if isinstance(base, Record) and isinstance(owner, (Object, Instance)):
-            found = inspect.getattr_static(base.kind, target.attr, None)
-            if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
-                problem = f"`{target.attr}` of the class `{base.kind.__name__}`, a descriptor"
-                ctx.fail(refusals.OBJECT, problem, "make it a property")
-            if base.kind.__dictoffset__ == 0 and not isinstance(found, types.MemberDescriptorType):
-                text = f"'{base.kind.__name__}' object has no attribute '{target.attr}'"
-                ctx.guard(b.FALSE, "AttributeError", text)
-            self._check_frozen(base, target)
-            ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
-        elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
-            if not base.view and isinstance(target.value, ast.Name):
-                base = self.own(target.value.id, base)
-            if base.view:
-                storing.write(ctx, part(ctx, base, target.attr), [Static(Ellipsis)], value)
-        elif target.attr == "flat" and isinstance(base, Array):
-            if not base.view and isinstance(target.value, ast.Name):
-                base = self.own(target.value.id, base)
-            outputs.check_readonly(ctx, base, "array")
-            flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
-        elif target.attr == "shape" and isinstance(target.value, ast.Name):
-            if isinstance(base, Array) and base.identity:
-                ctx.fail(refusals.TARGET, "assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
-            self.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
-        else:
-            problem = f"an assignment to `.{target.attr}` of {describe(base)}"
-            ctx.fail(refusals.TARGET, problem, "assign to a name or a subscript", target)
-
-    def _set_by_property(self, owner: Value, name: str, value: Value) -> bool:
-        """Whether the class of an object sets the attribute by a function, which has been called then."""
-        contents = self.ctx.deref(owner) if isinstance(owner, Object) else owner
-        kind = contents.kind if isinstance(contents, Record) else None
-        kind = owner.pool.kind if isinstance(owner, Instance) else kind
-        found = inspect.getattr_static(kind, name, None)
-        if kind is None or not isinstance(found, property):
-            return False
-        if found.fset is None:
-            text = f"property '{name}' of '{kind.__name__}' object has no setter"
-            self.ctx.guard(b.FALSE, "AttributeError", text)
-        else:
-            self.inline(live_function(found.fset), [owner, value], {})
-        return True
+        put_attribute(self, target, present(ctx, self.expr(target.value), "AttributeError", missing), value)
 
     def own(self, name: str, value: Array) -> Array:
         """The array under `name` in memory of its own, so that it can be stored to; without a name nobody will see what
@@ -623,7 +424,7 @@ class Assignments(Results):
                 return
             held = ctx.deref(old)
             storing.check_own(ctx, held)
-            if (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))) and self._is_changed(op, old, new):
+            if (not hasattr(target, IS_SUM) or is_list(ctx.deref(new))) and self._is_changed(op, old, new):
                 return
             if isinstance(old, Array):
                 if not lies(old):
@@ -649,7 +450,7 @@ class Assignments(Results):
             elif self._is_changed(op, old, new := self.expr(value)):
                 self._left_in_place(owner, target, [], old)
             else:
-                self.put_attribute(target, owner, self.operate(op, old, new, in_place=True))
+                put_attribute(self, target, owner, self.operate(op, old, new, in_place=True))
             return
         assert isinstance(target, ast.Subscript)
         owner = self.expr(target.value)
@@ -685,7 +486,7 @@ class Assignments(Results):
         elif isinstance(base, Array):
             storing.write(ctx, base, items, result, casting=op if lies(old) else None)
         else:
-            self.store_at(target, owner, items, result)
+            store_at(self, target, owner, items, result)
 
     def _left_in_place(
         self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Item], value: Value
@@ -703,20 +504,15 @@ class Assignments(Results):
         elif isinstance(base, Record) and base.is_tuple:
             ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
         else:
-            self._check_frozen(base, target)
-            self._set_by_property(owner, target.attr, value)
-
-    def _check_frozen(self, base: Value, target: ast.Attribute) -> None:
-        if isinstance(base, Record) and _is_frozen(base.kind):
-            text = f"cannot assign to field '{target.attr}'"
-            self.ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", text)
+            check_frozen(self, base, target)
+            set_by_property(self, owner, target.attr, value)
 
     def _is_changed(self, op: str, old: Value, new: Value) -> bool:
         """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array
         afterwards."""
         ctx = self.ctx
         held, given = ctx.deref(old), ctx.deref(new)
-        if _is_list(held) and op in ("add", "multiply"):
+        if is_list(held) and op in ("add", "multiply"):
             if op == "add" and python_types.is_numpy(given):
                 return False
             python_types.check(ctx, python_types.BINARY[op][1], held, given)
@@ -823,7 +619,7 @@ class Assignments(Results):
             made_set = asked(ctx, python_types.BINARY[op][0], known, other)
             frozen = isinstance(made_set, frozenset)
             return Seq(tuple(Static(v) for v in made_set), "set", outside=frozen, frozen=frozen)
-        if op == "add" and _is_list(left) and _is_list(right):
+        if op == "add" and is_list(left) and is_list(right):
             return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
@@ -854,23 +650,6 @@ class Assignments(Results):
         return left, present(self.ctx, right, "TypeError", text)
 
 
-def _in_a_dict(value: Value) -> str:
-    """What to write for a value that no dict holds whose keys are known at run time."""
-    match value:
-        case Dict() | Hashed() | Seq(kind="set"):
-            return "keep lists in it, or take keys that are pairs: d[a, b] = value"
-        case Static(None):
-            return "take a number that stands for it"
-        case _ if isinstance(value, FUNCTIONS):
-            return "keep numbers, and choose the function by them with `if`"
-        case _:
-            return "keep them in a list, and their positions in the dict: d[key] = len(held), held.append(value)"
-
-
-def _is_list(value: Value) -> bool:
-    return isinstance(value, GrowingList) or (isinstance(value, Seq) and value.kind == "list")
-
-
 def _symbolic(ctx: Context, expr: Expr) -> bool:
     """A linear form of sizes that do not change before the end of the iteration, or a product of what the call is
     given: kept as it is, so that what is known of the sizes is known of it."""
@@ -884,18 +663,6 @@ def _symbolic(ctx: Context, expr: Expr) -> bool:
     return bool(terms) and all(
         isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.lists.counts for t in terms
     )
-
-
-def _is_numbers(value: Value) -> bool:
-    """A number, or a tuple of numbers."""
-    if isinstance(value, Seq) and value.kind == "tuple":
-        return all(_is_numbers(i) for i in value.items)
-    return is_number(value) or isinstance(value, Scalar)
-
-
-def _is_frozen(kind: type) -> bool:
-    parameters = getattr(kind, "__dataclass_params__", None)
-    return bool(parameters is not None and parameters.frozen)
 
 
 def _is_position(value: Array) -> bool:

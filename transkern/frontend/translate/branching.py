@@ -9,7 +9,7 @@ from dataclasses import replace
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, rows
-from transkern.frontend.loops.carried import is_shown
+from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.elementwise import as_array, describe, difference, scalar_expr, select
 from transkern.frontend.python import characters

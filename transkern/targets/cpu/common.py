@@ -12,7 +12,7 @@ import functools
 import re
 
 from transkern.targets.cpu.printing import glue
-from transkern.targets.cpu.printing.kernels import BYTES
+from transkern.targets.cpu.printing.memory import BYTES
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, RUNNING
 

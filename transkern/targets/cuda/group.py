@@ -16,17 +16,16 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
-    buffers_read,
     buffers_written,
     exprs,
     own_exprs,
     scalars_set,
-    variables_read,
     walk,
 )  # fmt: skip
 from transkern.targets.clike import ident, kind_of
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
+from transkern.targets.cuda.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
 
@@ -250,11 +249,11 @@ class GroupBody(Body):
             self.repeated(self.header(s), lambda: self.again(s.stop, s.body))
             self.leave_if_failed(s)
         elif (found := search(s)) is not None:
-            self.search(s, found)
+            print_search(self, s, found)
         elif self.warps and rows_for_warps(s):
             self.rows(s)
         else:
-            self.spread(s)
+            print_elements(self, s)
 
     def again(self, stop: Expr, body: Sequence[n.Stmt]) -> None:
         self.nested(body)
@@ -289,75 +288,13 @@ class GroupBody(Body):
     def is_search(self, s: n.Stmt) -> bool:
         return self.searches and isinstance(s, n.Loop) and s.kind == "parallel" and search(s) is not None
 
-    def search(self, s: n.Loop, found: n.Accumulate) -> None:
-        """The first or last position where something holds: stops there."""
-        self.unit.pieces.add("search")
-        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,), moving=self.moving))
-        self.touch(accesses | self.reads(s.start, s.stop))
-        held = self.held[found.name]
-        target = f"const {held.how.type} {held.name}" if held.late else held.name
-        c, i = self.c, ident(s.axis)
-        call = f"{found.op}_of({self.group}, {c.expr(s.start)}, {c.expr(s.stop)}, [&](const long long {i})"
-        lets = [x for x in s.body if x is not found]
-        if not lets:
-            self.line(f"{target} = {call} {{ return {c.expr(found.value)}; }});")
-        else:
-            self.open(f"{target} = {call}")
-            inner = self.thread_body()
-            inner.nested(lets)
-            self.take(inner)
-            self.line(f"return {c.expr(found.value)};")
-            self.close("});")
-        self.met()
-
-    def spread(self, s: n.Loop) -> None:
-        """The iterations of a nest, over the threads."""
-        axes, inner = nest(s)
-        outer = self.accumulated(inner)
-        parts = self.start_parts(outer, s)
-        guarded = has_guards(s)
-        single = len(axes) == 1
-        aligned = single and s.step == b.ONE
-        low = s.start if aligned else None
-        names = tuple(a.axis for a in axes)
-        spread = Spread(names, self.ranges(axes), aligned=aligned, start=low, moving=self.moving)
-        bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
-        self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
-        if guarded:
-            self.expect_failures()
-        self.source(s)
-        order: Expr
-        if aligned:
-            start = (
-                f"{self.group}.start({self.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{self.group}.rank()"
-            )
-            i = ident(s.axis)
-            self.open(f"for (long long {i} = {start}; {i} < {self.c.operand(s.stop)}; {i} += {self.group}.size())")
-            order = Var(s.axis, "index")
-        else:
-            order = self.open_nest(axes, f"{self.group}.rank()", f"{self.group}.size()")
-        body = self.thread_body(order)
-        body.loops = 1
-        body.nested(inner)
-        self.take(body)
-        self.close()
-        if guarded:
-            self.stop_if_failed()
-        self.end_parts(parts)
-
-    def ranges(self, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
-        """The ranges of a nest, where the kernel does not change them: a thread then has the same points again."""
-        found = tuple((a.start, a.stop, a.step) for a in axes)
-        moves = any(variables_read(e) & self.moving or buffers_read(e) for r in found for e in r)
-        return None if moves else found
-
     def rows(self, s: n.Loop) -> None:
         """The iterations over the warps of the group; a warp works on one together."""
         self.unit.pieces.add("warp")
         axes, inner = nest(s)
-        parts = self.start_parts(self.accumulated(inner), s)
+        parts = start_parts(self, accumulated(inner), s)
         aligned = len(axes) == 1 and b.constant(s.start) is not None and s.step == b.ONE
-        spread = Spread(tuple(a.axis for a in axes), self.ranges(axes), "warp", aligned, s.start if aligned else None)
+        spread = Spread(tuple(a.axis for a in axes), ranges(self, axes), "warp", aligned, s.start if aligned else None)
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         self.source(s)
@@ -370,44 +307,9 @@ class GroupBody(Body):
             body.line("warp.sync();")
         self.take(body)
         self.close()
-        self.end_parts(parts)
+        end_parts(self, parts)
 
     # --- accumulators that live outside a loop
-
-    def accumulated(self, statements: Sequence[n.Stmt]) -> list[str]:
-        declared = {x.name for x in walk(statements) if isinstance(x, n.Accumulator)}
-        used = [x.name for x in walk(statements) if isinstance(x, n.Accumulate)]
-        return [name for name in dict.fromkeys(used) if name not in declared]
-
-    def start_parts(self, names: Sequence[str], s: n.Loop) -> list[tuple[str, str, bool]]:
-        """Each thread combines into a part of its own: the accumulator itself, where nothing else goes into it.
-
-        What is a larger group's stays in parts: that group puts them together.
-        """
-        parts = []
-        for name in names:
-            if not any(name in scope for scope in self.scopes):
-                continue
-            held = self.held[name]
-            direct = held.statements == 1 and name in self.scopes[-1]
-            whole = held.name
-            if not direct:
-                held.name = f"{whole}_part"
-                self.line(f"{held.how.type} {held.name} = {held.how.functor}::start();")
-            parts.append((name, whole, direct))
-        return parts
-
-    def end_parts(self, parts: Sequence[tuple[str, str, bool]]) -> None:
-        for name, whole, direct in parts:
-            held = self.held[name]
-            part = held.name
-            self.unit.pieces.add("reduce")
-            combined = f"{self.group}.reduce({part}, {held.how.functor}())"
-            if held.node.op in ("any", "all"):
-                combined = f"{self.group}.{held.node.op}({part})"
-            self.line(f"{whole} = {combined if direct else f'{held.how.functor}()({whole}, {combined})'};")
-            held.name = whole
-            self.met()
 
     # --- bodies of one thread
 

@@ -31,6 +31,7 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
+from transkern.targets.cuda.loops import accumulated
 from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
@@ -80,7 +81,7 @@ class KernelPrinter:
         rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
-        accumulators = group.accumulated((loop,))
+        accumulators = accumulated((loop,))
         buffers, scalars, params = parameters(self.program, kernel, shared=rows)
         name = ident(kernel.name)
         if rows or accumulators:

@@ -30,7 +30,7 @@ def begin_extremes(printer: KernelPrinter, own: Sequence[n.Accumulate]) -> list[
     """Declares the parts of such extrema of floats that a loop in vectors accumulates itself; their names."""
     names: list[str] = []
     for x in own:
-        dtype = printer.accumulators[x.name].dtype
+        dtype = printer.reducing.accumulators[x.name].dtype
         if x.op in ("max", "min") and kind_of(dtype) == "f" and x.name not in names:
             begin_part(printer, x.name, x.op, dtype, all(is_number(y.value) for y in own if y.name == x.name))
             names.append(x.name)
@@ -40,7 +40,7 @@ def begin_extremes(printer: KernelPrinter, own: Sequence[n.Accumulate]) -> list[
 def end_extremes(printer: KernelPrinter, names: Sequence[str]) -> None:
     """Takes the parts into what there was before the loop."""
     for name in names:
-        acc, c = printer.accumulators[name], ident(name)
+        acc, c = printer.reducing.accumulators[name], ident(name)
         combined = printer.c.helper("maximum" if acc.op == "max" else "minimum", acc.dtype)
         printer.line(f"{c} = {combined}({c}, {end_part(printer, name)});")
 
@@ -65,13 +65,13 @@ def begin_part(printer: KernelPrinter, name: str, op: str, dtype: str, numbers: 
     numbers = numbers or kind_of(dtype) != "f"
     odd = "" if numbers else f", {ident(name)}_odd = 0"
     printer.line(f"{printer.c.type(dtype)} {ident(name)}_part = {printer.bound(op, dtype)}{odd};")
-    printer.extremes[name] = (op, dtype, numbers)
+    printer.reducing.extremes[name] = (op, dtype, numbers)
     return clause_of(printer, name)
 
 
 def end_part(printer: KernelPrinter, name: str) -> str:
     """What a part came to."""
-    *_, numbers = printer.extremes.pop(name)
+    *_, numbers = printer.reducing.extremes.pop(name)
     c = ident(name)
     if numbers:
         return f"{c}_part"
@@ -80,16 +80,16 @@ def end_part(printer: KernelPrinter, name: str) -> str:
 
 
 def clause_of(printer: KernelPrinter, name: str) -> str:
-    op, dtype, numbers = printer.extremes[name]
+    op, dtype, numbers = printer.reducing.extremes[name]
     if kind_of(dtype) != "f":
         return f" reduction({op}: {ident(name)}_part)"
     kind, helper = printer.c.type(dtype), printer.c.helper(_helper(op, dtype), dtype)
     most, odd = f"numpy_number_{op}_{dtype}", f"numpy_odd_{dtype}"
-    printer.reductions[most] = (
+    printer.reducing.declared[most] = (
         f"#pragma omp declare reduction({most}: {kind}: omp_out = {helper}(omp_out, omp_in)) "
         f"initializer(omp_priv = {printer.bound(op, dtype)})"
     )
-    printer.reductions[odd] = (
+    printer.reducing.declared[odd] = (
         f"#pragma omp declare reduction({odd}: {kind}: omp_out = omp_in != omp_in ? omp_in : omp_out) "
         "initializer(omp_priv = 0)"
     )
@@ -98,7 +98,7 @@ def clause_of(printer: KernelPrinter, name: str) -> str:
 
 def print_extreme(printer: KernelPrinter, s: n.Accumulate) -> None:
     """One more element."""
-    (op, dtype, numbers), c = printer.extremes[s.name], ident(s.name)
+    (op, dtype, numbers), c = printer.reducing.extremes[s.name], ident(s.name)
     helper = printer.c.helper(_helper(op, dtype), dtype)
     if numbers:
         printer.line(f"{c}_part = {helper}({c}_part, {printer.c.expr(s.value)});")

@@ -27,6 +27,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, own_exprs, variables_read, walk_expr
 from transkern.targets.clike import ident
+from transkern.targets.cpu.printing.memory import free_last
 from transkern.targets.cpu.printing.searches import INEXACT, cost_of
 
 if TYPE_CHECKING:
@@ -119,13 +120,13 @@ def _print_places(of: KernelPrinter, s: n.Compact, start: str, stop: str, keep: 
         of.line("#pragma omp simd")
     of.line("for (int64_t keep_next_ = 0; keep_next_ < keep_count_; ++keep_next_) {")
     of.depth += 1
-    of.frees.append([])
+    of.memory.frees.append([])
     of.line(f"const int64_t {i} = {start} + keep_places_[keep_next_];")
     of.block(tuple(_lets(s, s.values)))
     to = b.add(_KEPT, Var("keep_next_", "index"))
     for out, value in zip(s.outputs, s.values, strict=True):
         of.line(f"{c.element(out, (to,))} = {c.expr(value)};")
-    of.free_last()
+    free_last(of)
     of.depth -= 1
     of.line("}")
     of.line("kept_count_ += keep_count_;")
@@ -136,7 +137,7 @@ def _print_loop(of: KernelPrinter, s: n.Compact, start: str, stop: str, keep: st
     c, i = of.c, ident(s.axis)
     of.line(f"for (int64_t {i} = {start}; {i} < {stop}; ++{i}) {{")
     of.depth += 1
-    of.frees.append([])
+    of.memory.frees.append([])
     if keep is None:
         of.block(s.body)
         of.line(f"const uint8_t keep_it = {c.expr(s.mask)};")
@@ -155,7 +156,7 @@ def _print_loop(of: KernelPrinter, s: n.Compact, start: str, stop: str, keep: st
         of.line("++kept_count_;")
         of.depth -= 1
         of.line("}")
-    of.free_last()
+    free_last(of)
     of.depth -= 1
     of.line("}")
 

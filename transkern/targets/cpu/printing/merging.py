@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 
-from transkern.targets.cpu.printing.kernels import TYPES, Function
+from transkern.targets.cpu.printing.kernels import Function
+from transkern.targets.cpu.printing.types import TYPES
 
 _KINDS = "|".join(sorted({*TYPES.values(), "int", "bool", "char", "size_t", "py_pace", "py_deal"}))
 _DECLARED = re.compile(rf"\b(?:{_KINDS})\s+(?:\*\s*)?(?:const\s+|restrict\s+)*([A-Za-z_]\w*)\s*(?=[=;,)\[:])")

@@ -18,10 +18,10 @@ import numpy as np
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
-from transkern.ir.containers import container_text, error_text, print_text, with_changes
+from transkern.ir.containers import error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
 from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
-from transkern.ir.storage import MANY_ROWS, SHORT_ROW, storage
+from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.traverse import (
     bodies,
@@ -40,19 +40,13 @@ from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.printing import glue
-from transkern.targets.cpu.printing.kernels import (
-    BYTES,
-    RESERVE,
-    TYPES,
-    Function,
-    KernelPrinter,
-    bytes_of,
-    element_type,
-    reserving,
-)
+from transkern.targets.cpu.printing.kernels import Function, KernelPrinter
+from transkern.targets.cpu.printing.memory import BYTES, RESERVE, bytes_of, reserving
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.repeating import Repeating
+from transkern.targets.cpu.printing.results import called, numpy_scalar, python_call, result_text, seen_by_numpy
 from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
+from transkern.targets.cpu.printing.types import TYPES, element_type
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
 from transkern.targets.naming import C, function_name, with_names
@@ -89,7 +83,7 @@ class Text(NamedTuple):
 
 def emit(program: n.Program) -> str:
     """The C text of a program."""
-    return _Module(with_names(program, C)).text().whole
+    return Module(with_names(program, C)).text().whole
 
 
 def file_name(program: n.Program) -> str:
@@ -100,7 +94,7 @@ def file_name(program: n.Program) -> str:
 def emit_with_timers(program: n.Program) -> tuple[Text, Sequence[Span], Sequence[Timed]]:
     """The C text of a program, the places that it raises at, by the numbers that it tells, and what it measures, by
     number: of a program with a `profile`, else nothing."""
-    module = _Module(with_names(program, C))
+    module = Module(with_names(program, C))
     text = module.text()
     return text, module.places.spans, module.timers.regions if module.timers is not None else ()
 
@@ -123,7 +117,7 @@ class _Live:
 
 
 @dataclass(slots=True)
-class _Module:
+class Module:
     program: n.Program
     printer: KernelPrinter = field(init=False)
     functions: list[Function] = field(default_factory=list)  # of all kernels
@@ -148,7 +142,7 @@ class _Module:
         self.printer = KernelPrinter(self.program, threads=self.program.threads != 1)
         self.repeating = Repeating(self.program)
         if self.program.profile:
-            self.timers = self.printer.timers = Timers(self.program)
+            self.timers = self.printer.measuring.timers = Timers(self.program)
 
     # --- the file
 
@@ -164,7 +158,7 @@ class _Module:
         if self.timers is not None:
             parts.append(self.timers.declared())
         parts += c.used.values()
-        parts += self.printer.reductions.values()
+        parts += self.printer.reducing.declared.values()
         kernels = "\n".join(f.text for f in self.printed.values())
         glue_parts = [glue.PYTHON]
         if "wants_errors" in body:
@@ -535,7 +529,7 @@ class _Module:
             case n.Continue():
                 self.line("continue;")
             case n.Return(result):
-                made = self.result(result)
+                made = result_text(self, result)
                 self.line(f"py_result = {f'py_whole({made})' if isinstance(result, n.TupleResult) else made};")
                 self.span = s.span
                 self.line(self.leave())
@@ -614,12 +608,12 @@ class _Module:
                 "index": f"PyLong_FromLongLong({value})", "float64": f"PyFloat_FromDouble({value})",
                 "uint64": f"PyLong_FromUnsignedLongLong((unsigned long long)({value}))",
             }.get(dtype)  # fmt: skip
-            made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else self.numpy_scalar(value, dtype, dtype))
+            made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else numpy_scalar(self, value, dtype, dtype))
             self.line(f"PyObject *{names[-1]} = {made};")
         template = ascii(s.message)
         given = f"({template}.format(*a))" if args or "{" in s.message else f"({template})"
         text = f"lambda *a: {with_changes(error_text(s.error) + (given if s.message else '()'), s.changes)}"
-        made = self.called(text, names)
+        made = called(self, text, names)
         self.line(f"if ({made}) {{ PyErr_SetObject((PyObject *){made}->ob_type, {made}); Py_DecRef({made}); }}")
         self.line(self.leave())
 
@@ -649,7 +643,7 @@ class _Module:
             self.allocated.append(buffer)
         size = b.product(info.dims)
         if info.role == "result":
-            dtype, extents = _seen(info)
+            dtype, extents = seen_by_numpy(info)
             self.dtypes[dtype] = None
             dims = ", ".join(c.expr(d) for d in extents) or "0"
             self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
@@ -715,7 +709,7 @@ class _Module:
         timer = self.begin_timer("library", s.name, s)
         if self.timers is not None:
             self.timers.around.pop()
-        self.line(f"PyObject *py_filled = {_step(f'step_{k}', arrays)};")
+        self.line(f"PyObject *py_filled = {python_call(f'step_{k}', arrays)};")
         self.end_timer(timer)
         self.line(f"if (!py_filled) {{ py_forget_frames(); {self.leave()[2:]}")
         self.line("Py_DecRef(py_filled);")
@@ -730,7 +724,7 @@ class _Module:
         own = [k for k, p in enumerate(self.program.params) if isinstance(p, n.ArrayParam) and p.name == name]
         if view is None and own:
             return f"(Py_IncRef(py_args[{own[0]}]), py_args[{own[0]}])"
-        dtype, extents = _seen(info)
+        dtype, extents = seen_by_numpy(info)
         first, strides = f"(void *){ident(name)}", "NULL"
         same = self.loops > 0 and self.repeating.stays(name) and self.repeating.is_same(extents)
         if view is not None:
@@ -756,201 +750,9 @@ class _Module:
 
     # --- results
 
-    def result(self, r: n.Result) -> str:
-        """An expression for a new reference to the result."""
-        c = self.printer.c
-        match r:
-            case n.ConstantResult(None):
-                return "(Py_IncRef(&_Py_NoneStruct), &_Py_NoneStruct)"
-            case n.UNCHANGED:
-                return "(Py_IncRef(&_Py_EllipsisObject), &_Py_EllipsisObject)"
-            case n.ConstantResult(bool() as value):
-                return f"PyBool_FromLong({int(value)})"
-            case n.ConstantResult(int() as value):
-                return f'PyLong_FromString("{int(value)}", NULL, 10)'  # of any size
-            case n.ConstantResult(float() as value):
-                return f"PyFloat_FromDouble({c.constant(value, 'float64')})"
-            case n.ConstantResult(str() as value):
-                if value.isascii() and value.isprintable():
-                    return f"PyUnicode_FromString({json.dumps(value)})"
-                return self.called(f"lambda: {value!a}", [])  # any text: with zeros in it, or half a character
-            case n.ArgumentResult(name):
-                at = next(k for k, p in enumerate(self.program.params) if p.name == name)
-                return f"(Py_IncRef(py_args[{at}]), py_args[{at}])"
-            case n.ConstantResult(complex() as value):
-                return self.complex_number(*(c.constant(v, "float64") for v in (value.real, value.imag)))
-            case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
-                return self.complex_number(c.expr(real), c.expr(imag), "" if python else dtype)
-            case n.ScalarResult(value, True):
-                text = c.expr(value)
-                make = {"bool": "PyBool_FromLong", "index": "PyLong_FromLongLong"}.get(
-                    value.dtype, "PyFloat_FromDouble"
-                )
-                return f"{make}({text})"
-            case n.ScalarResult(value, False):
-                dtype = storage(value.dtype)
-                return self.numpy_scalar(c.expr(value), value.dtype, dtype)
-            case n.ArrayResult():
-                return self.array_result(r)
-            case n.ListResult(buffer, count, dtype, python, dims):
-                return self.list_result(buffer, c.expr(count), dtype, python, tuple(c.expr(d) for d in dims))
-            case n.ViewResult():
-                return self.view_result(r)
-            case n.TupleResult(items, kind):
-                if kind not in ("tuple", "list"):
-                    return self.container(r)
-                held = self.fresh("items")
-                make, put = ("PyList_New", "PyList_SetItem") if kind == "list" else ("PyTuple_New", "PyTuple_SetItem")
-                self.line(f"PyObject *{held} = {make}({len(items)});")
-                self.line(f"if (!{held}) {self.leave()}")
-                for k, item in enumerate(items):
-                    self.line(f"{put}({held}, {k}, {self.result(item)});")
-                return held
-            case _:
-                raise AssertionError(r)
-
-    def complex_number(self, real: str, imag: str, dtype: str = "") -> str:
-        """Python's complex number of two parts, or NumPy's."""
-        made = f"PyComplex_FromDoubles({real}, {imag})"
-        if not dtype:
-            return made
-        held, out = self.fresh("number"), self.fresh("scalar")
-        self.dtypes[dtype] = None
-        self.line(f"PyObject *{held} = {made};")
-        self.line(f"PyObject *{out} = {_step(f'numpy_{dtype}', [held])};")
-        return out
-
-    def container(self, r: n.TupleResult) -> str:
-        """A dict, an object, or a list of tuples: made by a small Python function of its parts."""
-        parts = [self.result(item) for item in r.items]
-        names = [self.fresh("part") for _ in parts]
-        for name, part in zip(names, parts, strict=True):
-            self.line(f"PyObject *{name} = {part};")
-        made = self.called(container_text(r), names)
-        if r.kind == "raise":
-            self.line(f"if ({made}) tell(self, {made}, {self.places.number(self.span)}, py_args, py_count);")
-        return made
-
-    def called(self, text: str, names: Sequence[str]) -> str:
-        """The value of a Python function of objects, which are given up."""
-        if text not in self.steps:
-            self.steps.append(text)
-        held = self.fresh("made")
-        self.line(f"PyObject *{held} = {_step(f'step_{self.steps.index(text)}', names)};")
-        return held
-
     def fresh(self, base: str) -> str:
         self.labels += 1
         return f"py_{base}_{self.labels}"
-
-    def numpy_scalar(self, value: str, ctype: str, dtype: str) -> str:
-        self.dtypes[dtype] = None
-        match np.dtype(dtype).kind:
-            case "f":
-                made = f"PyFloat_FromDouble({value})"
-            case "b":
-                made = f"PyBool_FromLong({value})"
-            case "u" if dtype == "uint64":
-                held = self.fresh("number")
-                self.line(f'PyObject *{held} = Py_BuildValue("K", (unsigned long long)({value}));')
-                made = held
-            case _:
-                made = f"PyLong_FromLongLong({value})"
-        held = self.fresh("number")
-        self.line(f"PyObject *{held} = {made};")
-        out = self.fresh("scalar")
-        self.line(f"PyObject *{out} = {_step(f'numpy_{dtype}', [held])};")
-        return out
-
-    def array_result(self, r: n.ArrayResult) -> str:
-        info = self.program.buffers[r.buffer]
-        name, c = ident(r.buffer), self.printer.c
-        if r.dims == _seen(info)[1] and info.role == "result":
-            made = f"(Py_IncRef(py_{name}_array), py_{name}_array)"
-        else:
-            made = self.cut(r, info)
-        if r.empty_dtype and r.empty_dtype != r.dtype and b.constant(r.dims[0]) != 0:
-            held = self.fresh("array")
-            self.dtypes[r.empty_dtype] = None
-            dims = ", ".join(c.expr(d) for d in r.dims)
-            self.line(f"PyObject *{held};")
-            self.line("{")
-            self.line("    void *py_unused;")
-            shape = f"{len(r.dims)}, (const int64_t[]){{{dims}}}"
-            empty = f"new_array(numpy_{r.empty_dtype}, {shape}, &py_unused)"
-            self.line(f"    {held} = ({c.expr(r.dims[0])}) ? {made} : {empty};")
-            self.line("}")
-            return held
-        return made
-
-    def cut(self, r: n.ArrayResult, info: n.Buffer) -> str:
-        """A copy of the front of a buffer, of the size found at run time."""
-        dtype, c = _seen(info)[0], self.printer.c
-        self.dtypes[dtype] = None
-        held = self.fresh("array")
-        dims = ", ".join(c.expr(d) for d in r.dims)
-        size = c.expr(b.product(r.dims) if not info.element else b.mul(b.index(2), b.product(r.dims)))
-        self.line(f"void *{held}_data;")
-        self.line(f"PyObject *{held} = {self.large_array(dtype, len(r.dims), dims, f'&{held}_data')};")
-        self.line(f"if ({held}) memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof({TYPES[info.dtype]}));")
-        return held
-
-    def list_result(self, buffer: str, count: str, dtype: str, python: bool, dims: Sequence[str]) -> str:
-        if not buffer:
-            return "PyList_New(0)"
-        numpy_dtype = storage(dtype)
-        self.dtypes[numpy_dtype] = None
-        held = self.fresh("list")
-        self.line(f"void *{held}_data;")
-        self.line(
-            f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, {1 + len(dims)}, "
-            f"(const int64_t[]){{{', '.join([count, *dims])}}}, &{held}_data);"
-        )
-        info = self.program.buffers[buffer]
-        size = " * ".join(f"({d})" for d in [count, *dims, *("2" for _ in [1] if info.element)])
-        self.line(f"if ({held}_array && ({count}))")
-        self.line(f"    memcpy({held}_data, {ident(buffer)}, {size} * sizeof({TYPES[info.dtype]}));")
-        if dims:
-            return self.called("lambda a: [row.copy() for row in a]", [f"{held}_array"])
-        made = f'PyObject_CallMethod({held}_array, "tolist", NULL)' if python else f"PySequence_List({held}_array)"
-        self.line(f"PyObject *{held} = {made};")
-        self.line(f"Py_DecRef({held}_array);")
-        return held
-
-    def view_result(self, r: n.ViewResult) -> str:
-        """A view of an argument, made by NumPy over the argument's own memory."""
-        c = self.printer.c
-        at = next(k for k, p in enumerate(self.program.params) if p.name == r.buffer)
-        linear = len(r.offset) < len(_seen(self.program.buffers[r.buffer])[1])  # a position in C-contiguous memory
-        base = ("x.reshape(-1)" if linear else "x") + (f".{r.part}" if r.part else "")
-        first = f"{base}[(..., *(slice(i, i + 1) for i in at))]"  # [()] of an array without axes is a number
-        how = ", writeable=False" if r.readonly else ""
-        text = f"lambda x, d, s, *at: np.lib.stride_tricks.as_strided({first}, d, s{how})"
-        if text not in self.steps:
-            self.steps.append(text)
-        k = self.steps.index(text)
-        view = [x.name for x in self.program.params if isinstance(x, n.ArrayParam)].index(r.buffer)
-        dims, strides = self.fresh("dims"), self.fresh("strides")
-        self.line(f"PyObject *{dims} = PyTuple_New({len(r.dims)}), *{strides} = PyTuple_New({len(r.dims)});")
-        for d, extent in enumerate(r.dims):
-            self.line(f"PyTuple_SetItem({dims}, {d}, PyLong_FromLongLong({c.expr(extent)}));")
-            terms = " + ".join(
-                f"({c.expr(step[d])}) * py_views[{view}].{'itemsize' if linear else f'strides[{p}]'}"
-                for p, step in enumerate(r.steps)
-                if step[d] != b.ZERO
-            )
-            self.line(f"PyTuple_SetItem({strides}, {d}, PyLong_FromLongLong({terms or 0}));")
-        at_names = []
-        for extent in r.offset:
-            name = self.fresh("at")
-            self.line(f"PyObject *{name} = PyLong_FromLongLong({c.expr(extent)});")
-            at_names.append(name)
-        out = self.fresh("view")
-        given = ", ".join([f"py_args[{at}]", dims, strides, *at_names])
-        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(step_{k}, {given}, NULL);")
-        for name in (dims, strides, *at_names):
-            self.line(f"Py_DecRef({name});")
-        return out
 
     # --- the module
 
@@ -1012,11 +814,6 @@ def param_text(param: n.Param) -> str:
             return name
 
 
-def _step(function: str, given: Sequence[str]) -> str:
-    """A call of a Python function with objects that are given up, whether they are there or not."""
-    return f"py_step({function}, {len(given)}, (PyObject *[]){{{', '.join(given) or 'NULL'}}})"
-
-
 def _subscripts(buffer: n.Buffer, at: tuple[Expr, ...], part: str = "") -> tuple[Expr, ...]:
     """Where an element that NumPy sees begins in a buffer: of complex ones, the real part or the other."""
     if not buffer.element:
@@ -1024,11 +821,6 @@ def _subscripts(buffer: n.Buffer, at: tuple[Expr, ...], part: str = "") -> tuple
     last = b.index(int(part == "imag"))
     whole = len(at) == len(buffer.dims) - 1
     return (*at, last) if whole else (b.add(b.mul(b.index(2), at[0]), last),)
-
-
-def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
-    """The dtype and the dims of a buffer as NumPy sees it."""
-    return (buffer.element, buffer.dims[:-1]) if buffer.element else (storage(buffer.dtype), buffer.dims)
 
 
 def _shown(arg: Expr) -> str:

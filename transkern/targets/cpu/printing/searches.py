@@ -24,6 +24,7 @@ from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk_expr
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.extremes import begin_part, end_part, is_number
+from transkern.targets.cpu.printing.reductions import begin_parts, declare_best, end_parts, is_float_sum
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -114,7 +115,7 @@ def positions_of(printer: KernelPrinter, s: n.Loop) -> list[n.Accumulate]:
     values = [*(x.value for x in found), *(x.value for x in s.body if isinstance(x, n.Let))]
     fits = (
         not declared
-        and printer.begun.issuperset(x.name for x in found)  # nothing has been found before
+        and printer.reducing.begun.issuperset(x.name for x in found)  # nothing has been found before
         and all(isinstance(x, (n.Let, n.Accumulate)) for x in s.body)
         and len({x.name for x in own}) == len(own)
         and not any(x.op in ("first", "last") for x in own)
@@ -129,7 +130,7 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
     c, i = printer.c, ident(s.axis)
     start, stop = c.expr(s.start), c.operand(s.stop)
     others = [x for x in s.body if isinstance(x, n.Accumulate) and x not in found]
-    sums = [x for x in others if printer.is_float_sum(x)]
+    sums = [x for x in others if is_float_sum(printer, x)]
     if not sums:
         printer.line(f"if ({stop} - {c.operand(s.start)} < {_FEW}) {{")
         printer.depth += 1
@@ -140,7 +141,7 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
         printer.line("} else {")
     else:
         for x in found:
-            printer.declare_best(x)
+            declare_best(printer, x)
         printer.line("{")
     printer.depth += 1
     at = {x.name: ident(printer.names.fresh(f"{s.axis}_at")) for x in found}
@@ -175,21 +176,22 @@ def _print_blocks(
     """What is the most, and the block where it is; the other reductions along with it."""
     c, i = printer.c, ident(s.axis)
     start, stop = c.expr(s.start), c.operand(s.stop)
-    sums = [x for x in others if printer.is_float_sum(x)]
-    printer.positions = {x.name for x in s.body if isinstance(x, n.Accumulate)} - {x.name for x in (*found, *others)}
+    sums = [x for x in others if is_float_sum(printer, x)]
+    every = {x.name for x in s.body if isinstance(x, n.Accumulate)}
+    printer.reducing.positions = every - {x.name for x in (*found, *others)}
     block, end = (ident(printer.names.fresh(f"{s.axis}_{what}")) for what in ("block", "end"))
     size = PART if sums else _BLOCK
     printer.line(f"for (int64_t {block} = {start}; {block} < {stop}; {block} += {size}) {{")
     printer.depth += 1
     printer.line(f"const int64_t {end} = {block} + {size} < {stop} ? {block} + {size} : {stop};")
-    clauses = printer.begin_parts(sums, [x for x in others if x not in sums])
+    clauses = begin_parts(printer, sums, [x for x in others if x not in sums])
     for x in found:
         clauses += begin_part(printer, x.name, x.op[3:], x.value.dtype, is_number(x.value))
     printer.line(f"#pragma omp simd{clauses}")
     printer.line(f"for (int64_t {i} = {block}; {i} < {end}; ++{i}) {{")
     printer.iteration(s, True)
     printer.line("}")
-    printer.end_parts(sums)
+    end_parts(printer, sums)
     for x in found:
         name, sign = ident(x.name), ">" if x.op == "argmax" else "<"
         most = end_part(printer, x.name)
@@ -200,7 +202,7 @@ def _print_blocks(
         printer.line("}")
     printer.depth -= 1
     printer.line("}")
-    printer.positions = set()
+    printer.reducing.positions = set()
 
 
 def _needed(lets: Sequence[n.Let], value: Expr) -> list[n.Let]:

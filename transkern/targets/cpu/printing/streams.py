@@ -11,6 +11,7 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import places_named, scalars_set, stride_along, variables_read, walk
 from transkern.targets.clike import ident
+from transkern.targets.cpu.printing.reductions import pragma_of
 from transkern.targets.cpu.printing.waking import end_deal
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def print_streamed(
     printer.line("} else {")
     printer.depth += 1
     deal = printer.deal(threads)
-    pragma = printer.pragma(s, (), threads, printer.vectorises(s), deal)
+    pragma = pragma_of(printer, s, (), threads, printer.vectorises(s), deal)
     if pragma:
         printer.line(pragma)
     printer.line(printer.header(s))

@@ -103,3 +103,12 @@ static PyObject *py_told_times(PyObject *self, PyObject *unused) {
     return PyBytes_FromStringAndSize((const char *)py_times, sizeof py_times);
 }"""
 """What hands them to Python: a calls and a time of each."""
+
+
+@dataclass(slots=True)
+class Measuring:
+    """What decides which loops of a kernel are measured each by itself."""
+
+    timers: Timers | None = None  # where the program is to be measured
+    is_one_loop: bool = False  # whether the kernel has one loop, and nothing beside it that takes time
+    nest: int = 0  # how many loops enclose the statement, if all are in order; else more than one

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import bodies, buffers_used, buffers_written, exprs, variables_read, walk
+from transkern.targets.pallas.forms.carrying import dtype_of
+from transkern.targets.pallas.forms.failures import details
 from transkern.targets.pallas.forms.statements import Statements
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.printing import spelling
@@ -117,7 +119,7 @@ class Interface(Statements):
         """What the host has set starts as it is there."""
         for of in carried:
             if of not in self.env and of in self.host.env:
-                self.env[of] = self.variable(of, self.dtype_of(of))
+                self.env[of] = self.variable(of, dtype_of(self, of))
         super().prepare(carried)
 
     def has_value(self, of: str) -> bool:
@@ -133,7 +135,7 @@ class Interface(Statements):
     def run(self) -> None:
         host, module = self.host, self.module
         guards = [s for s in walk(self.kernel.body) if isinstance(s, n.Guard)]
-        for of in ["error.", *(d for s in guards for d in self.details(s))] if guards else []:
+        for of in ["error.", *(d for s in guards for d in details(self, s))] if guards else []:
             if of in host.env and of not in self.env:  # a check before the kernel may have failed
                 before = module.fresh(f"{of.rstrip('.')}_start")
                 self.numbers[before] = host.env[of].node
@@ -193,7 +195,7 @@ class Interface(Statements):
             if b in self.program.buffers and self.program.buffers[b].dtype == "bool":
                 host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
             if b not in self.program.buffers:
-                host.env[b] = Value(name(module.identifier(b)), self.dtype_of(b))
+                host.env[b] = Value(name(module.identifier(b)), dtype_of(self, b))
 
     def python_of(self, buffer: str) -> str:
         return self.vectors[buffer] if buffer in self.vectors else self.tables[buffer]
@@ -208,7 +210,7 @@ class Interface(Statements):
             self.out.append(assign_item(ref, self.env[of].node))
 
     def scalar_type(self, buffer: str) -> ast.expr:
-        dtype = self.program.buffers[buffer].dtype if buffer in self.program.buffers else self.dtype_of(buffer)
+        dtype = self.program.buffers[buffer].dtype if buffer in self.program.buffers else dtype_of(self, buffer)
         return quote(f"jnp.{'int32' if dtype == 'bool' else self.module.dtype(dtype)}")
 
     def given(self, buffer: str) -> ast.expr:

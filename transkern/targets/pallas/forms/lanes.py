@@ -17,6 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
+from transkern.targets.pallas.forms.carrying import condition, settle
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import AxisInfo
@@ -350,12 +351,12 @@ class Lanes(Interface):
         unpack: ast.stmt = ast.Assign([names(everything, store=True)], name("state"), lineno=0)
         before = self.out, dict(self.env)
         self.out, self.env = [unpack], dict(self.env)
-        self.settle(carried)
+        settle(self, carried)
         self.found(search, best)
-        self.out.append(ast.Return(self.condition(s.condition, "error." in carried)))
+        self.out.append(ast.Return(condition(self, s.condition, "error." in carried)))
         test = self.out
         self.out, self.env = [unpack], dict(before[1])
-        self.settle(carried)
+        settle(self, carried)
         self.found(search, best)
         self.out.append(assign(self.module.identifier(result), self.decoded(best)))
         self.env[result] = Value(name(self.module.identifier(result)), "index")
@@ -376,7 +377,7 @@ class Lanes(Interface):
                 lineno=0,
             )
         )
-        self.settle(carried)
+        settle(self, carried)
         self.found(search, best)
         self.searching = None
 
@@ -415,7 +416,7 @@ class Lanes(Interface):
         keep = self.expr(search.condition).node
         here = f"{state}_here"
         self.out.append(assign(here, quote("_0[at, :]", name(state))))
-        inside = self.within(search, here, best)
+        inside = _within(search, here, best)
         node: ast.expr = name(here)
         if inside is not None:
             node = quote("jnp.where(_0, _1, _2)", inside, node, quote(search.dead))
@@ -435,30 +436,32 @@ class Lanes(Interface):
         passed = self.over(of, made, quote("((_0, jnp.float32),)", ast.Constant(kind)), **keywords)
         return assign(best, quote(f"jnp.{kind}(_0[0])", passed))
 
-    def within(self, search: Search, here: str, best: str) -> ast.expr | None:
-        """The window of the update, as a comparison of positions with the one just found."""
-        result, axis = Var(search.result, "index"), Var(search.update.axis, "index")
-        parts = []
-        for part in search.bound:
-            if search.op == "last" and part == b.compare("less", axis, result):
-                parts.append(quote("_0 < _1", name(here), name(best)))
-            elif search.op == "first" and part == b.compare("less_equal", b.add(result, b.ONE), axis):
-                parts.append(quote("_0 > _1", name(here), name(best)))
-            elif not self.holds_from_the_start(search, part):
-                raise Inexpressible("a window of another kind")
-        return parts[0] if parts else None
-
-    def holds_from_the_start(self, search: Search, part: Expr) -> bool:
-        """Whether a part of the update's window never moves: what lies outside has no position from the start on."""
-        moving = scalars_set(search.loop) | {search.update.axis}
-        here = b.substitute(part, {search.update.axis: Var(search.axis, "index")})
-        return here in search.window and not (variables_read(part) - {search.update.axis}) & moving
-
     def inside_window(self, window: tuple[Expr, ...]) -> ast.expr:
         node = self.inside()
         for part in window:
             node = quote("_0 & _1", node, self.expr(part).node)
         return node
+
+
+def _within(search: Search, here: str, best: str) -> ast.expr | None:
+    """The window of the update, as a comparison of positions with the one just found."""
+    result, axis = Var(search.result, "index"), Var(search.update.axis, "index")
+    parts = []
+    for part in search.bound:
+        if search.op == "last" and part == b.compare("less", axis, result):
+            parts.append(quote("_0 < _1", name(here), name(best)))
+        elif search.op == "first" and part == b.compare("less_equal", b.add(result, b.ONE), axis):
+            parts.append(quote("_0 > _1", name(here), name(best)))
+        elif not _holds_from_the_start(search, part):
+            raise Inexpressible("a window of another kind")
+    return parts[0] if parts else None
+
+
+def _holds_from_the_start(search: Search, part: Expr) -> bool:
+    """Whether a part of the update's window never moves: what lies outside has no position from the start on."""
+    moving = scalars_set(search.loop) | {search.update.axis}
+    here = b.substitute(part, {search.update.axis: Var(search.axis, "index")})
+    return here in search.window and not (variables_read(part) - {search.update.axis}) & moving
 
 
 def quote_store(ref: ast.expr) -> ast.expr:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
+from transkern.targets.pallas.forms.pieces import literal
 from transkern.targets.pallas.forms.stores import Stores
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value, product_like
-from transkern.targets.pallas.forms.vector import literal
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, name, quote
 

@@ -9,17 +9,29 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.containers import error_text, with_changes
-from transkern.ir.expr import Const, Expr, Span, Var
+from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.limits import check_time
-from transkern.parsing import parse_expression
+from transkern.targets.pallas.forms.carrying import (
+    carried_number,
+    condition,
+    dtype_of,
+    materialise,
+    nothing,
+    own_slots,
+    perhaps_guards,
+    settle,
+    state,
+    unpack,
+)
+from transkern.targets.pallas.forms.failures import details, note_failure, raise_unless
+from transkern.targets.pallas.forms.filters import compact, scanning
+from transkern.targets.pallas.forms.pieces import is_literal
 from transkern.targets.pallas.forms.reductions import Reductions
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value, product_like
-from transkern.targets.pallas.forms.vector import AxisInfo, is_literal
+from transkern.targets.pallas.forms.vector import AxisInfo
 from transkern.targets.pallas.passes import ragged
-from transkern.targets.pallas.passes.windows import is_size
 from transkern.targets.pallas.printing.quote import (
     assign,
     call,
@@ -29,7 +41,6 @@ from transkern.targets.pallas.printing.quote import (
     name,
     names,
     quote,
-    sequence,
 )
 
 
@@ -89,9 +100,9 @@ class Statements(Reductions):
             case n.If():
                 self.branch(s)
             case n.Scanning():
-                self.scanning(s)
+                scanning(self, s)
             case n.Compact():
-                self.compact(s)
+                compact(self, s)
             case n.Guard():
                 self.guard(s)
             case n.Alloc(buffer):
@@ -206,14 +217,14 @@ class Statements(Reductions):
         body_function = function(inner_name, [index, "state"], body)
         loop = [
             body_function,
-            self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])),
+            unpack(self, carried, call("lax.fori_loop", [*bounds, name(inner_name), state(self, carried)])),
         ]
         if start.static and stop.static:  # a body that never runs may not even be traced: its arrays may be empty
             sign = ">" if (b.constant(s.step) or 1) > 0 else "<"
             self.out.append(ast.If(quote(f"_0 {sign} _1", stop.node, start.node), loop, []))
         else:
             self.out += loop
-        self.settle(carried)
+        settle(self, carried)
 
     def inner(
         self, block: tuple[n.Stmt, ...], carried: list[str], first: list[ast.stmt], bound: dict[str, Value]
@@ -221,11 +232,11 @@ class Statements(Reductions):
         """The body of a function from state to state."""
         self.nested += 1
         saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
-        self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
-        self.settle(carried)
+        self.out = [unpack(self, carried, name("state")), *first] if carried else list(first)
+        settle(self, carried)
         self.env.update(bound)
         self.block(block)
-        self.out.append(ast.Return(self.state(carried)))
+        self.out.append(ast.Return(state(self, carried)))
         made = self.out
         self.out, self.env, self.fresh_accumulators, self.defined = saved
         self.nested -= 1
@@ -247,23 +258,23 @@ class Statements(Reductions):
         self.prepare(carried)
         self.handed.update(handed)
         self.block(s.head)
-        self.materialise(handed)
+        materialise(self, handed)
         if self.open_slots():
             ragged.repeat(self, s, carried, handed)
             return
         go = self.module.fresh("go_on")
-        self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
+        self.out.append(assign(go, condition(self, s.condition, "error." in carried)))
         step, state = self.module.fresh("body"), [*carried, *handed]
         saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
         everything = [*(self.python(c) for c in state), go]
         self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
-        self.settle(state)
+        settle(self, state)
         self.nested += 1
         self.block(s.body)
         self.block(s.head)
         self.nested -= 1
-        self.materialise([c for c in state if c not in self.program.buffers])  # constants have no name yet
-        self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
+        materialise(self, [c for c in state if c not in self.program.buffers])  # constants have no name yet
+        self.out.append(assign(go, condition(self, s.condition, "error." in carried)))
         self.out.append(ast.Return(names(everything)))
         body = self.out
         self.out, self.env, self.fresh_accumulators, self.defined = saved
@@ -273,25 +284,7 @@ class Statements(Reductions):
         if len(everything) == 1:
             loop = quote("lax.while_loop(lambda state: state, _0, _1)", name(step), names(everything))
         self.out.append(ast.Assign([names(everything, store=True)], loop, lineno=0))
-        self.settle(state)
-
-    def condition(self, expr: Expr, guarded: bool) -> ast.expr:
-        value = self.expr(expr)
-        if value.axes:
-            raise Inexpressible("a loop whose length differs within the block")
-        node = quote("jnp.bool_(_0)", value.node) if value.static else value.node
-        if guarded:  # after an error nothing can be relied on, not even that the loop ends
-            node = quote("_0 & (_1 == 0)", node, self.env["error."].node)
-        return node
-
-    def materialise(self, handed: list[str]) -> None:
-        """Give carried scalars a typed value of their own name."""
-        for of in handed:
-            value = self.env[of]
-            target = self.python(of)
-            if value.static or not (isinstance(value.node, ast.Name) and value.node.id == target):
-                self.out.append(assign(target, value.node if value.axes else self.carried_number(value, value.dtype)))
-            self.env[of] = Value(name(target), value.dtype, value.axes)
+        settle(self, state)
 
     # --- carried state
 
@@ -302,7 +295,7 @@ class Statements(Reductions):
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
         failed = "error." in self.env  # inside a loop, a check may then not be reached
-        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.perhaps > 0 or failed)}
+        open_guards = {id(s) for s in perhaps_guards(self, block, moving, self.perhaps > 0 or failed)}
         for s in walk(block):
             match s:
                 case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
@@ -313,32 +306,10 @@ class Statements(Reductions):
                     if self.module.check(s) is None:
                         self.module.guards.append(s)
                     changed.add("error.")
-                    changed.update(self.details(s))
+                    changed.update(details(self, s))
                 case _:
                     pass
         return sorted(changed - local)
-
-    def perhaps_guards(self, block: Iterable[n.Stmt], moving: set[str], inside: bool) -> Iterable[n.Guard]:
-        """The checks that may not be met."""
-
-        def known(*exprs: Expr) -> bool:
-            return all(self.is_static(e) and not variables_read(e) & moving for e in exprs)
-
-        for s in block:
-            here = inside
-            match s:
-                case n.Guard() if inside:
-                    yield s
-                case n.If(condition):
-                    here |= not known(condition)
-                case n.Loop(_, start, stop):
-                    here |= not known(start, stop)
-                case n.While():
-                    here = True
-                case _:
-                    pass
-            for body in bodies(s):
-                yield from self.perhaps_guards(body, moving, here)
 
     def allocated(self, block: tuple[n.Stmt, ...]) -> set[str]:
         """The buffers that nothing needs outside the block."""
@@ -353,72 +324,23 @@ class Statements(Reductions):
             if of in self.program.buffers:
                 self.ensure(of)
                 continue
-            dtype = self.dtype_of(of)
+            dtype = dtype_of(self, of)
             value = self.env.get(of, Value(self.neutral("sum", dtype), dtype))
-            slots = self.own_slots(of)
+            slots = own_slots(self, of)
             node = value.node
             if slots:
                 node = self.spread(Value(node, dtype, value.axes, not value.axes), sorted(slots))
                 if (value.static or is_literal(value.node)) and dtype.startswith("float"):
                     node = self.kept(Value(node, dtype)).node
             else:
-                node = self.carried_number(value, dtype)
+                node = carried_number(self, value, dtype)
             target = self.module.identifier(of)
             self.out.append(assign(target, node))
             self.env[of] = Value(name(target), dtype, slots)
             self.fresh_accumulators.discard(of)
 
-    def carried_number(self, value: Value, dtype: str) -> ast.expr:
-        """A scalar that is carried, with its type; XLA does not see where it begins, or would know it for 0.0."""
-        node = quote(f"jnp.{self.module.dtype(dtype)}(_0)", value.node)
-        constant = (value.static or is_literal(value.node)) and dtype.startswith("float")
-        return self.kept(Value(node, dtype)).node if constant else node
-
     def has_value(self, of: str) -> bool:
         return of in self.env or of in self.program.buffers
-
-    def own_slots(self, of: str) -> frozenset[int]:
-        """Along which slots a scalar may vary: an accumulator along those that were open where it was declared."""
-        return self.declared[of][1] if of in self.declared else self.open_slots()
-
-    def dtype_of(self, of: str) -> str:
-        if of in self.declared:
-            return self.declared[of][0].dtype
-        if of in self.env:
-            return self.program.variables.get(of, self.env[of].dtype)
-        return self.module.details.get(of, self.program.variables.get(of, "index"))
-
-    def settle(self, carried: list[str]) -> None:
-        """After a function from state to state, all is what that left."""
-        for of in carried:
-            if of not in self.program.buffers:
-                old = self.env.get(of)
-                axes = old.axes if old else frozenset()
-                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), axes)
-            self.fresh_accumulators.discard(of)
-
-    def state(self, carried: list[str]) -> ast.expr:
-        """The carried state as an expression; each scalar as its own type."""
-        items: list[ast.expr] = []
-        for of in carried:
-            if of in self.program.buffers:
-                items.append(name(self.python(of)))
-                continue
-            value = self.env[of]
-            slots = self.own_slots(of)
-            if slots:
-                items.append(self.spread(Value(value.node, value.dtype, value.axes, not value.axes), sorted(slots)))
-            elif value.static:
-                items.append(self.carried_number(value, self.dtype_of(of)))
-            else:
-                items.append(value.node)
-        return sequence(items)
-
-    def unpack(self, carried: list[str], value: ast.expr) -> ast.stmt:
-        if not carried:
-            return ast.Expr(value)
-        targets: list[ast.expr] = [ast.Name(self.python(c), ast.Store()) for c in carried]
-        return ast.Assign([ast.Tuple(targets, ast.Store())], value, lineno=0)
 
     # --- branches
 
@@ -443,17 +365,17 @@ class Statements(Reductions):
             self.block(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
-                    self.materialise([c])
+                    materialise(self, [c])
             changed = sorted(x for x in self.handed & set(self.env) if self.env[x] is not env.get(x))
-            self.materialise(changed)
+            materialise(self, changed)
             handed.append({x: self.env[x] for x in changed})
             parts.append(self.out)
         self.out, self.env, self.defined = saved, env, defined
-        self.settle(carried)
+        settle(self, carried)
         for of, value in {**handed[0], **handed[1]}.items():
             for part, made in zip(parts, handed, strict=True):
                 if of not in made and of not in env:  # a check has failed there, and the loop does not begin
-                    part.append(self.nothing(of, value))
+                    part.append(nothing(self, of, value))
             self.env[of] = value
         self.out.append(ast.If(decides, parts[0] or [ast.Pass()], parts[1]))
 
@@ -464,15 +386,6 @@ class Statements(Reductions):
         holds = self.module.fresh("holds")
         self.out.append(assign(holds, value.node))
         return name(holds)
-
-    def nothing(self, of: str, value: Value) -> ast.stmt:
-        """A number of a value's type under a scalar's name."""
-        nothing = self.number_of_type(value.dtype)
-        node = self.spread(nothing, sorted(value.axes)) if value.axes else self.typed(nothing, value.dtype)
-        return assign(self.python(of), node)
-
-    def number_of_type(self, dtype: str) -> Value:
-        return Value(self.neutral("sum", dtype), dtype, static=True)
 
     def masked_branch(self, s: n.If, condition: Value) -> None:
         """Both sides run; each takes effect where its condition holds."""
@@ -510,72 +423,13 @@ class Statements(Reductions):
             functions.append(name(of))
             self.out.append(function(of, ["state"], self.inner(block, carried, [], {})))
         self.perhaps -= 1
-        made = self.unpack(carried, call("lax.cond", [chosen, *functions, self.state(carried)]))
+        made = unpack(self, carried, call("lax.cond", [chosen, *functions, state(self, carried)]))
         if sizes:
-            made = ast.If(decides, [made], [self.unpack(carried, call(functions[1], [self.state(carried)]))])
+            made = ast.If(decides, [made], [unpack(self, carried, call(functions[1], [state(self, carried)]))])
         self.out.append(made)
-        self.settle(carried)
+        settle(self, carried)
 
     # --- scans, compactions, guards, memory: what XLA does; kernels override or refuse
-
-    def scanning(self, s: n.Scanning) -> None:
-        if self.mosaic:
-            raise Inexpressible("a scan")
-        slot = self.slots[s.axis]
-        self.axes[s.axis] = AxisInfo(slot, s.stop, b.ZERO, 1)
-        self.block(s.body)
-        value = self.expr(s.value)
-        node = self.spread(value, sorted(self.open_slots()))
-        scan = {"sum": "cumsum", "prod": "cumprod", "max": "cummax", "min": "cummin"}[s.op]
-        buffer = self.program.buffers[s.buffer]
-        axis = quote(f"lax.{scan}(_0, axis={slot})", quote(f"_0.astype(jnp.{self.module.dtype(buffer.dtype)})", node))
-        held = self.module.fresh("running")
-        if s.op != "prod" and buffer.dtype.startswith("float"):
-            given = [node, constant(slot), quote(f"jnp.{self.module.dtype(buffer.dtype)}")]
-            axis = call(self.module.helper(f"_{scan}"), given)
-        self.out.append(assign(held, axis))
-        self.env[held] = Value(name(held), buffer.dtype, self.open_slots())
-        self.store(n.Store(s.buffer, s.index, Var(held, buffer.dtype), span=s.span), self.mask)
-        del self.axes[s.axis]
-
-    def compact(self, s: n.Compact) -> None:
-        """The kept values move to the front of their padded outputs: positions are a running count."""
-        if self.mosaic or self.axes:
-            raise Inexpressible("a compaction")
-        slot = self.slots[s.axis]
-        for out in s.outputs:
-            self.ensure(out)
-        self.axes[s.axis] = AxisInfo(slot, s.stop, b.ZERO, 1)
-        self.block(s.body)
-        keep = self.module.fresh("keep")
-        self.out.append(assign(keep, self.spread(self.expr(s.mask), [slot])))
-        flat = quote("_0.reshape(-1)", name(keep)) if self.rank > 1 else name(keep)
-        to = self.module.fresh("place")
-        base = self.env[s.count].node if s.append and s.count in self.env else ast.Constant(0)
-        running = quote(f"_0 + jnp.cumsum(_1, dtype=jnp.{self.module.integer}) - 1", base, flat)
-        limit = self.size(self.program.buffers[s.outputs[0]].dims[0])
-        self.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
-        moved: list[ast.stmt] = []  # when all has been read: a compaction may be in place
-        for out, value in zip(s.outputs, s.values, strict=True):
-            for a in s.inner:
-                self.axes[a.name] = AxisInfo(self.slots[a.name], a.extent, b.ZERO, 1)
-            node = self.spread(self.expr(value), sorted(self.open_slots()))
-            for a in s.inner:
-                del self.axes[a.name]
-            if s.inner and slot != 0:
-                raise Inexpressible("a compaction of inner axes")
-            if not s.inner and self.rank > 1:
-                node = quote("_0.reshape(-1)", node)
-            if len(s.outputs) > 1:
-                self.out.append(assign(held := self.module.fresh("moved"), node))
-                node = name(held)
-            own = self.python(out)
-            moved.append(assign(own, quote("_0.at[_1].set(_2, mode='drop')", name(own), name(to), node)))
-        self.out += moved
-        target = self.module.identifier(s.count)
-        self.out.append(assign(target, quote(f"_0 + jnp.sum(_1, dtype=jnp.{self.module.integer})", base, name(keep))))
-        self.env[s.count] = Value(name(target), "index")
-        del self.axes[s.axis]
 
     def guard(self, s: n.Guard) -> None:
         """A condition on data: the first that fails leaves its number in `error`, for the wrapper to raise."""
@@ -587,43 +441,7 @@ class Statements(Reductions):
             condition = Value(quote("jnp.bool_(_0)", condition.node), "bool")
         if condition.axes or (self.mask is not None and self.mask.axes):
             raise Inexpressible("a guard on each element")
-        self.note_failure(s, condition)
-
-    def note_failure(self, s: n.Guard, condition: Value) -> None:
-        """Leave the number of a check in `error` unless its condition holds, or one before it has failed."""
-        if self.module.check(s) is None:
-            self.module.guards.append(s)
-        number = (self.module.check(s) or 0) + 1
-        for of, a in self.details(s).items():
-            value = self.cast(self.expr(a), _told_as(a))
-            before = self.env.get("error.", self.no_error()).node
-            kept = self.env[of].node if of in self.env else self.typed(self.number_of_type(value.dtype), value.dtype)
-            target = self.module.identifier(of)
-            self.out.append(assign(target, quote("jnp.where(_0 == 0, _1, _2)", before, value.node, kept)))
-            self.env[of] = Value(name(target), value.dtype)
-        error = self.module.identifier("error.")
-        old = self.env.get("error.", self.no_error())
-        self.out.append(
-            assign(error, quote("jnp.where((_0 == 0) & ~_1, _2, _0)", old.node, condition.node, ast.Constant(number)))
-        )
-        self.env["error."] = Value(name(error), "index")
-
-    def no_error(self) -> Value:
-        return Value(quote(f"jnp.{self.module.integer}(0)"), "index")
-
-    def details(self, s: n.Guard) -> dict[str, Expr]:
-        """What a guard's message tells of data: its name among the carried scalars, and its value."""
-        at = self.module.check(s)
-        if at is None:
-            return {}
-        number = at + 1
-        found = {
-            f"detail{number}_{k}.": a
-            for k, a in enumerate(s.args)
-            if not (is_size(a, self.module.static) or self._is_hoistable(a))
-        }
-        self.module.details |= {of: _told_as(a) for of, a in found.items()}
-        return found
+        note_failure(self, s, condition)
 
     def allocate(self, buffer: str) -> None:
         """Memory comes with the first store; a loop or a partial store asks `ensure` for it."""
@@ -645,31 +463,3 @@ def _private(block: Iterable[n.Stmt]) -> set[str]:
     """The variables that the iterations of parallel loops have for themselves."""
     loops = [s for s in walk(tuple(block)) if isinstance(s, n.Loop) and s.kind == "parallel"]
     return {x.name for s in loops for x in walk(s.body) if isinstance(x, n.Assign)}
-
-
-def _told_as(a: Expr) -> str:
-    """The dtype of a number that a message tells, on its way out of kernels: that of integers, where they hold it."""
-    return a.dtype if a.dtype.startswith("float") or a.dtype == "uint64" else "index"
-
-
-def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
-    """A check of what is known while JAX traces, where nothing that goes into arguments has a value yet."""
-    return ast.If(quote("not _0", condition), [raising(s, [vector.expr(a).node for a in s.args], vector.module)], [])
-
-
-def raising(s: n.Guard, args: list[ast.expr], module: Module, changes: str = "") -> ast.stmt:
-    """The failure of a check, as a statement of Python; `args` are the numbers that its message tells, and that what
-    goes into arguments, `changes`, is made of."""
-    message: ast.expr = ast.Constant(s.message)
-    if args or "{" in s.message:
-        message = call(quote("_0.format", message), args)
-    error = "_NoRoom" if s.error == n.NO_ROOM else error_text(s.error)
-    made = call(parse_expression(error), [message] if s.message else [])
-    if changes:
-        made = call(parse_expression(f"lambda e, *a: {with_changes('e', changes)}"), [made, *args])
-    return ast.Raise(placed(module, made, s.span), None)
-
-
-def placed(module: Module, error: ast.expr, span: Span) -> ast.expr:
-    """An exception that knows at which place it is raised, where somebody asks."""
-    return error if module.places is None else quote(f"_at(_0, {module.places.number(span)})", error)

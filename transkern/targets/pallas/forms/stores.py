@@ -6,9 +6,11 @@ import ast
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.targets.pallas.forms.loads import any_may_leave, maybe_empty
+from transkern.targets.pallas.forms.pieces import as_index, pack
 from transkern.targets.pallas.forms.subscripts import Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
-from transkern.targets.pallas.forms.vector import Array, Vector, as_index, pack
+from transkern.targets.pallas.forms.vector import Array, Vector
 from transkern.targets.pallas.printing.quote import assign, call, name, quote
 
 
@@ -78,7 +80,7 @@ class Stores(Vector):
         array that is `fresh`."""
         slots = [x.slot for x in subscripts if isinstance(x, Span_)]
         plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
-        plain = plain and not any(map(self.may_leave, subscripts, self.program.buffers[s.buffer].dims))
+        plain = plain and not any_may_leave(self, subscripts, self.program.buffers[s.buffer].dims)
         if (
             (mask is None
             and plain
@@ -86,7 +88,7 @@ class Stores(Vector):
             or (not slots and not value.axes and plain and mask is None)
         ):
             items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
-            helper = "_with" if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims) else ""
+            helper = "_with" if maybe_empty(self, subscripts, self.program.buffers[s.buffer].dims) else ""
             if slots and not fresh and self.module.is_made_from(s.value, s.buffer):
                 helper = "_stored"
             if helper:
@@ -104,7 +106,7 @@ class Stores(Vector):
         if value.axes - frozenset[int]().union(*(i.axes for i in index)):  # a loop of one iteration leaves no trace
             raise Inexpressible("a store that repeats")
         items = [i.node for i in index]
-        if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
+        if maybe_empty(self, subscripts, self.program.buffers[s.buffer].dims):
             made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
             self.out.append(assign(array.name, made))
             return

@@ -8,29 +8,20 @@ function, which a Pallas kernel applies to blocks and XLA to whole arrays. Subcl
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
 
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import walk_expr
-from transkern.targets.pallas.forms.subscripts import (
-    Gather,
-    Place,
-    Span_,
-    Subscript,
-    is_inside,
-    reversed_slice,
-    slice_of,
-    sort,
-)
+from transkern.targets.pallas.forms.arithmetic import index_division, may_be_reciprocal, merged, plus_zero, spell
+from transkern.targets.pallas.forms.loads import load_aligned, load_gathered, load_slices, maybe_empty
+from transkern.targets.pallas.forms.pieces import is_literal, is_true, literal
+from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value, product_like, scalar_params
 from transkern.targets.pallas.passes.exits import is_pythons
 from transkern.targets.pallas.printing import spelling
-from transkern.targets.pallas.printing.quote import assign, call, constant, name, quote
+from transkern.targets.pallas.printing.quote import call, constant, name, quote
 
 _EXTREMES = {"maximum": "_larger", "minimum": "_smaller"}
 
@@ -187,7 +178,7 @@ class Vector:
             args = [self.expr(a) for a in e.args]
         if all(a.static for a in args) and all(a.dtype in ("index", "bool") for a in args):
             table = spelling.STATIC_BOOLEAN if args[0].dtype == "bool" else spelling.STATIC
-            return Value(self.spell(table[e.op], args), e.dtype, static=True)
+            return Value(spell(self, table[e.op], args), e.dtype, static=True)
         if all(is_literal(a.node) for a in args):  # JAX's functions are not for Python's numbers
             args = [Value(self.typed(a, a.dtype), a.dtype) for a in args]
         args = [self.as_data(a) for a in args]
@@ -197,20 +188,20 @@ class Vector:
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
         axes = frozenset[int]().union(*(a.axes for a in args))
         if e.dtype.startswith("float"):
-            if (summand := self.plus_zero(e, args)) is not None:
+            if (summand := plus_zero(self, e, args)) is not None:
                 return Value(call(self.module.helper("_unsigned"), [summand.node]), e.dtype, axes)
             summands = e.op in ("add", "subtract")
             args = [
                 self.apart(self.rounded(v, x) if summands and product_like(x) else v, merged)
-                for v, x, merged in zip(args, e.args, self.merged(e), strict=True)
+                for v, x, merged in zip(args, e.args, merged(self, e), strict=True)
             ]
-        if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
+        if e.op == "divide" and e.dtype.startswith("float") and may_be_reciprocal(self, e, args):
             return Value(call(self.module.helper("_quotient"), [self.typed(a, e.dtype) for a in args]), e.dtype, axes)
         if e.op in _EXTREMES and e.dtype.startswith("float"):
             return Value(call(self.module.helper(_EXTREMES[e.op]), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
         if e.op in ("floor_divide", "remainder") and e.dtype == "index":
-            return Value(self.index_division(e, args), "index", axes)
+            return Value(index_division(self, e, args), "index", axes)
         if e.op in ("floor_divide", "remainder") and e.dtype.startswith("float"):
             helper = self.module.helper("_floored" if e.op == "floor_divide" else "_modulo")
             return Value(call(helper, [a.node for a in args]), e.dtype, axes)
@@ -221,23 +212,9 @@ class Vector:
             self.module.helper("_reciprocal")
         if kind == "bool" and "~" in template:  # which makes -2 of Python's True
             args = [Value(self.typed(a, "bool"), "bool", a.axes) if is_literal(a.node) else a for a in args]
-        return Value(self.spell(template, args), e.dtype, axes)
+        return Value(spell(self, template, args), e.dtype, axes)
 
     # --- what XLA must not see
-
-    def merged(self, e: Apply) -> list[bool]:
-        """For each operand whether XLA may merge it with the operation, or know it for a zero that it leaves out."""
-        of = self.module.origins
-        zeros = e.op in ("add", "subtract")
-        return [
-            merged or (zeros and not self.is_apart(a) and of.may_be_constant(a))
-            for a, merged in zip(e.args, of.are_merged(e), strict=True)
-        ]
-
-    def is_apart(self, expr: Expr) -> bool:
-        """Whether XLA does not know a value, though it may be a constant: a name's were kept apart as it was bound."""
-        named = isinstance(expr, Var) and expr.name not in self.module.static
-        return named or isinstance(expr, Const) or (isinstance(expr, Load) and not expr.index)
 
     def apart(self, value: Value, merged: bool) -> Value:
         """`value`, of which XLA does not see how it was made, where it would merge it with something."""
@@ -252,49 +229,10 @@ class Vector:
         constant = value.dtype.startswith("float") and self.module.origins.may_be_constant(expr)
         return self.kept(value) if constant else value
 
-    def plus_zero(self, e: Apply, args: list[Value]) -> Value | None:
-        """What 0.0 is added to, or -0.0 taken from: XLA leaves that out, so that -0.0 stays."""
-        if e.op == "add":
-            return next((y for x, y in (args, args[::-1]) if is_zero(x.node, 1.0)), None)
-        return args[0] if e.op == "subtract" and is_zero(args[1].node, -1.0) else None
-
-    def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
-        """Whether XLA would multiply by a reciprocal: it may know the divisor, or that is the same along an axis."""
-        divisor = self.module.origins.may_be_constant(e.args[1])
-        return divisor or args[0].axes != args[1].axes or not args[0].axes
-
-    def index_division(self, e: Apply, args: list[Value]) -> ast.expr:
-        """Python's `//` and `%`; by a power of two as a shift, as vectors divide slowly."""
-        x, y = e.args
-        value = b.constant(y)
-        if value is not None and value > 0 and value & (value - 1) == 0:
-            template = f"_0 >> {value.bit_length() - 1}" if e.op == "floor_divide" else f"_0 & {value - 1}"
-            return quote(template, args[0].node)
-        if b.is_nonnegative(x) and b.is_nonnegative(y):
-            both = [self.typed(a, "index") if a.static else a.node for a in args]
-            return quote("lax.div(_0, _1)" if e.op == "floor_divide" else "lax.rem(_0, _1)", *both)
-        return quote(
-            "jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)",
-            args[0].node,
-            args[1].node,
-        )
-
     def rounded(self, value: Value, expr: Expr) -> Value:
         if not product_like(expr) or value.static:
             return value
         return Value(call(self.module.helper("_rounded"), [value.node]), value.dtype, value.axes)
-
-    def spell(self, template: str, args: list[Value]) -> ast.expr:
-        """`template` of the arguments; one that it names twice gets a name first."""
-        nodes = []
-        for position, a in enumerate(args):
-            node = a.node
-            if template.count(f"_{position}") > 1 and not isinstance(node, (ast.Name, ast.Constant)):
-                temporary = self.module.fresh("value")
-                self.out.append(assign(temporary, node))
-                node = name(temporary)
-            nodes.append(node)
-        return quote(template, *nodes)
 
     def cast(self, value: Value, dtype: str) -> Value:
         """`value` as `dtype`, as ndarray.astype does it."""
@@ -350,13 +288,13 @@ class Vector:
         if not e.index:
             return Value(name(array.name), e.dtype)
         if array.slots is not None:
-            return self.load_aligned(e, array)
+            return load_aligned(self, e, array)
         dims: tuple[Expr, ...] = buffer.dims
         node: ast.expr = name(array.name)
         if len(e.index) != len(dims):  # a linear index
             node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)
         subscripts = sort(self, e.index, dims)
-        empty = self.maybe_empty(subscripts, dims) if not self.mosaic else []
+        empty = maybe_empty(self, subscripts, dims) if not self.mosaic else []
         if empty:
             node = call(self.module.helper("_nonempty"), [node, *map(ast.Constant, empty)])
         slots = [s.slot for s in subscripts if isinstance(s, Span_)]
@@ -365,86 +303,8 @@ class Vector:
             or len(set(slots)) != len(slots)
             or any(isinstance(s, Span_) and s.stride < -1 for s in subscripts)
         ):
-            return self.gather(e, node, dims)
-        return self.slices(e, node, subscripts, dims)
-
-    def may_leave(self, s: Subscript, dim: Expr) -> bool:
-        """Whether a walk is within its dimension only because a check holds or a mask says so, which JAX knows nothing
-        of when it traces."""
-        return self.is_doubtful() and isinstance(s, Span_) and not is_inside(s, dim)
-
-    def is_doubtful(self) -> bool:
-        """Whether what is written now may not apply to all of the block, or not be reached."""
-        return self.mask is not None or "error." in self.env
-
-    def maybe_empty(self, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> list[int]:
-        """The dimensions that one place is looked up in, and that may have none: JAX does not trace that, even where
-        it never takes place."""
-        return [
-            k for k, (s, dim) in enumerate(zip(subscripts, dims, strict=True))
-            if not isinstance(s, Span_) and not (b.at_least(dim, b.ONE) or dim in self.nonempty)
-        ]  # fmt: skip
-
-    def slices(self, e: Load, node: ast.expr, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> Value:
-        items: list[ast.expr] = []
-        slots: list[int] = []
-        flips: list[int] = []
-        for axis, (s, dim) in enumerate(zip(subscripts, dims, strict=True)):
-            if isinstance(s, Place):
-                items.append(self.expr(s.at).node)
-            elif isinstance(s, Span_):
-                if s.stride < 0:
-                    flips.append(len(slots))
-                slots.append(s.slot)
-                items.append(slice_of(self, s) if s.stride > 0 else reversed_slice(self, s))
-                if not self.mosaic and self.may_leave(s, dim):
-                    node = call(self.module.helper("_part"), [node, ast.Constant(axis), as_index([items.pop()])])
-                    items.append(ast.Slice())
-        if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
-            node = subscript(node, items)
-        if flips:
-            node = subscript(
-                node, [quote("slice(None, None, -1)") if k in flips else ast.Slice() for k in range(len(slots))]
-            )
-        return Value(self.align(node, slots), e.dtype, frozenset(slots))
-
-    def align(self, node: ast.expr, slots: list[int]) -> ast.expr:
-        """An array whose dims walk `slots`, in that order, with the block's dimensions."""
-        if slots != sorted(slots):
-            order = sorted(range(len(slots)), key=lambda k: slots[k])
-            node = quote("jnp.transpose(_0, _1)", node, constant_tuple(order))
-        if slots and len(slots) < self.rank:
-            node = subscript(node, [ast.Slice() if s in slots else ast.Constant(None) for s in range(self.rank)])
-        return node
-
-    def gather(self, e: Load, node: ast.expr, dims: tuple[Expr, ...]) -> Value:
-        if self.mosaic:
-            raise Inexpressible("a gather")
-        index = [self.expr(i) for i in e.index]
-        axes = frozenset[int]().union(*(i.axes for i in index))
-        return Value(subscript(node, [i.node for i in index]), e.dtype, axes)
-
-    def load_aligned(self, e: Load, array: Array) -> Value:
-        assert array.slots is not None
-        dims = self.program.buffers[e.buffer].dims
-        subscripts = sort(self, e.index, dims)
-        if self.mask is not None and any(map(self.may_leave, subscripts, dims)):
-            raise Inexpressible("a slice that a mask keeps within its array")
-        items: list[ast.expr] = [ast.Slice() for _ in range(self.rank)]
-        axes = set()
-        for s, slot in zip(subscripts, array.slots, strict=True):
-            match s:
-                case Span_(slot=at, stride=1) if at == slot:
-                    axes.add(slot)
-                    items[slot] = slice_of(self, s)
-                case Place(at, True):
-                    items[slot] = ast.Slice(self.size(at), self.size(b.add(at, b.ONE)))
-                case _:
-                    raise Inexpressible("a subscript that is not a slice")
-        node: ast.expr = name(array.name)
-        if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
-            node = subscript(node, items)
-        return Value(node, e.dtype, frozenset(axes))
+            return load_gathered(self, e, node, dims)
+        return load_slices(self, e, node, subscripts, dims)
 
     # --- shapes
 
@@ -483,49 +343,3 @@ class Vector:
 
     def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
         return self.size(extents[slot])
-
-
-def literal(value: bool | int | float | complex, dtype: str) -> ast.expr:
-    """A number as text; of Python's, JAX takes none that needs all bits of a type without a sign."""
-    written = constant(value)
-    needs_all = dtype in ("uint32", "uint64") and isinstance(value, int) and value >= np.iinfo(dtype).max // 2 + 1
-    return quote(f"np.{dtype}(_0)", written) if needs_all else written
-
-
-def is_literal(node: ast.expr) -> bool:
-    """Whether a value is written as a Python number."""
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
-
-
-def is_true(node: ast.expr) -> bool:
-    """Whether the text is that of a truth that holds."""
-    return ast.unparse(node) in ("True", "jnp.bool_(True)")
-
-
-def is_zero(node: ast.expr, sign: float) -> bool:
-    """Whether a value is written as the zero of that sign."""
-    if not is_literal(node):
-        return False
-    value = ast.literal_eval(node)
-    return value == 0 and math.copysign(1.0, value) == sign
-
-
-def subscript(node: ast.expr, items: list[ast.expr]) -> ast.expr:
-    return ast.Subscript(node, pack(items), ast.Load())
-
-
-def pack(items: list[ast.expr]) -> ast.expr:
-    return items[0] if len(items) == 1 else ast.Tuple(items, ast.Load())
-
-
-def as_index(items: list[ast.expr]) -> ast.expr:
-    """What stands in square brackets, as a value of its own."""
-    made = [
-        call("slice", [x or ast.Constant(None) for x in (i.lower, i.upper, i.step)]) if isinstance(i, ast.Slice) else i
-        for i in items
-    ]
-    return pack(made)
-
-
-def constant_tuple(values: Iterable[int]) -> ast.expr:
-    return ast.Tuple([ast.Constant(v) for v in values], ast.Load())

@@ -14,6 +14,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import bodies, resolved, walk
 from transkern.targets.pallas.forms.interface import Interface
+from transkern.targets.pallas.forms.loads import any_may_leave
 from transkern.targets.pallas.forms.statements import trips
 from transkern.targets.pallas.forms.subscripts import Gather, Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
@@ -123,7 +124,7 @@ class Whole(Interface):
         items: list[ast.expr] = []
         slots: list[int] = []
         lane: ast.expr | None = None
-        if self.mask is not None and any(map(self.may_leave, subscripts, self.program.buffers[buffer].dims)):
+        if self.mask is not None and any_may_leave(self, subscripts, self.program.buffers[buffer].dims):
             raise Inexpressible("a slice that a mask keeps within its array")
         for k, s in enumerate(subscripts):
             last, row = k == len(subscripts) - 1, k == len(subscripts) - 2

@@ -17,7 +17,7 @@ from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_e
 from transkern.parsing import parse, parse_expression
 from transkern.targets.comments import known_text
 from transkern.targets.naming import PYTHON, function_name, with_names
-from transkern.targets.pallas.forms.statements import placed, raising
+from transkern.targets.pallas.forms.failures import placed, raising
 from transkern.targets.pallas.forms.values import Module, numbers_of
 from transkern.targets.pallas.module.host import Host, sizes_used
 from transkern.targets.pallas.passes.jumps import structure_jumps

@@ -25,10 +25,11 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 from transkern.targets.pallas.forms import block, grid, lanes, whole
+from transkern.targets.pallas.forms.failures import note_failure
+from transkern.targets.pallas.forms.pieces import subscript
 from transkern.targets.pallas.forms.slots import slots_of
 from transkern.targets.pallas.forms.statements import Statements
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value
-from transkern.targets.pallas.forms.vector import subscript
 from transkern.targets.pallas.passes.exits import decides
 from transkern.targets.pallas.printing.quote import assign, comment, name, quote, sequence
 
@@ -97,7 +98,7 @@ class Host(Statements):
             super().guard(s)
             return
         saved, self.out, env = self.out, [], dict(self.env)  # one before it may have failed, which comes first
-        self.note_failure(s, Value(quote("jnp.bool_(False)"), "bool"))
+        note_failure(self, s, Value(quote("jnp.bool_(False)"), "bool"))
         self.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
         failed, self.out, self.env = self.out, saved, env
         self.out.append(ast.If(quote("not _0", self.expr(s.condition).node), failed, []))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
+from transkern.targets.pallas.forms.carrying import materialise, settle, state, unpack
 from transkern.targets.pallas.forms.values import Inexpressible, Value
 from transkern.targets.pallas.printing.quote import assign, call, constant, function, name, names, quote
 
@@ -48,9 +49,9 @@ def loop(of: Statements, s: n.Loop, carried: list[str], start: Value, stop: Valu
     step_function = of.module.fresh(f"{counter}_step")
     of.out.append(function(step_function, [trip, "state"], body))
     longest = quote("jnp.max(_0)" if of.mosaic else "jnp.max(_0, initial=0)", name(trips))
-    loop = [quote(f"jnp.{of.module.integer}(0)"), longest, name(step_function), of.state(carried)]
-    of.out.append(of.unpack(carried, call("lax.fori_loop", loop)))
-    of.settle(carried)
+    loop = [quote(f"jnp.{of.module.integer}(0)"), longest, name(step_function), state(of, carried)]
+    of.out.append(unpack(of, carried, call("lax.fori_loop", loop)))
+    settle(of, carried)
 
 
 def repeat(of: Statements, s: n.While, carried: list[str], handed: list[str]) -> None:
@@ -70,13 +71,13 @@ def repeat(of: Statements, s: n.While, carried: list[str], handed: list[str]) ->
     of.out.append(goes_on(outer))
     saved = of.out, dict(of.env), set(of.fresh_accumulators), set(of.defined)
     of.out = [ast.Assign([names([*(of.python(c) for c in state), go], store=True)], name("state"), lineno=0)]
-    of.settle(state)
+    settle(of, state)
     of.mask = Value(name(go), "bool", slots)
     of.nested += 1
     of.block(s.body)
     of.block(s.head)
     of.nested -= 1
-    of.materialise(handed)
+    materialise(of, handed)
     of.out += [goes_on(of.mask), ast.Return(everything)]
     body, of.mask = of.out, outer
     of.out, of.env, of.fresh_accumulators, of.defined = saved
@@ -85,4 +86,4 @@ def repeat(of: Statements, s: n.While, carried: list[str], handed: list[str]) ->
     loop = quote(f"lax.while_loop({any_left}, _0, _1)", name(step), everything)
     of.out.append(function(step, ["state"], body))
     of.out.append(ast.Assign([names([*(of.python(c) for c in state), go], store=True)], loop, lineno=0))
-    of.settle(state)
+    settle(of, state)

@@ -1,0 +1,141 @@
+"""What an iteration leaves that others see: views of arrays, lists under two names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from transkern import refusals
+from transkern.frontend.context import Context
+from transkern.frontend.state import aliasing, handing
+from transkern.frontend.syntax.desugar import RETURNED
+from transkern.frontend.values.reach import reached, shows
+from transkern.frontend.values.values import (
+    ITEM,
+    Array,
+    Function,
+    GrowingList,
+    Known,
+    Maybe,
+    Object,
+    OrNone,
+    Unbound,
+    Value,
+    children,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.looping import Loops
+
+
+def check_alias(state: LoopState, owner: Loops, name: str, value: Value) -> None:
+    """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
+    if not isinstance(value, Array) or not value.view:
+        return
+    same = [
+        k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+        and (k not in state.all_assigned or state.is_live(k))  # else the next iteration begins with another array
+    ]  # fmt: skip
+    stored = state.stored & {name, *same}
+    if same and stored:
+        owner.ctx.fail(
+            refusals.LOOP_ALIAS,
+            f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
+            f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
+        )  # fmt: skip
+
+
+def note_shown(state: LoopState, owner: Loops, name: str, slot: Value, value: Value) -> None:
+    """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
+    still read."""
+    ctx = owner.ctx
+    own = {v.base for v in reached(ctx.heap.contents, slot) if isinstance(v, Array) and v.view}
+    found = {
+        base for v in reached(ctx.heap.contents, value) if isinstance(v, Array) and v.view and v.base not in own
+        for base in ctx.aliasing.shown_by(v.base)
+    }  # fmt: skip
+    for copy, one in state.pairs(ctx, slot, value):
+        if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
+            if _is_seen_behind(state, owner, name, one):
+                ctx.aliasing.chosen[copy.base] = name, None
+    if not found <= state.outside.shown.get(name, set()):
+        state.outside.shown.setdefault(name, set()).update(found)
+        state.widened = True
+
+
+def _is_seen_behind(state: LoopState, owner: Loops, name: str, value: Array) -> bool:
+    """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
+    ctx = owner.ctx
+    if (
+        aliasing.is_of_argument(ctx, value.base)
+        or value.base in (*ctx.aliasing.doubtful, *ctx.aliasing.chosen, *ctx.aliasing.begun)
+    ):
+        return True
+    others = [
+        v for frame in ctx.scopes.frames for k, v in frame.items()
+        if frame is not owner.env or (k != name and state.is_live(k))
+    ]  # fmt: skip
+    heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
+    held = [v for contents in ctx.heap.contents.values() for v in children(contents) or ()] if name is ITEM else []
+    shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
+    return len(shown) > (1 if name is ITEM else 0)
+
+
+def note_lists(state: LoopState, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
+    """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
+    ctx = owner.ctx
+    kept = [v for v in reached(ctx.heap.contents, slot) if isinstance(v, (Object, GrowingList))]
+    found = reached(ctx.heap.contents, value)
+    lists = [v for v in found if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
+    read = _read_at_the_end(state, owner, name, leaving)
+    others = [v for frame in ctx.scopes.frames for k, v in frame.items() if frame is not owner.env or k in read]
+    for made in lists:
+        if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
+            handing.only_read(ctx, made)
+            state.outside.aliased.add(name)
+
+
+def _read_at_the_end(state: LoopState, owner: Loops, name: str, leaving: bool) -> set[str]:
+    """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
+    behind it, and who returns a value with nothing else of the function."""
+    if not leaving:
+        return set(owner.env) - {name}
+    return {k for k in owner.env if k in state.live_behind or " " in k} - {name} if name != RETURNED else set()
+
+
+def check_lists(state: LoopState, owner: Loops, name: str, value: Value, leaving: bool) -> None:
+    """The same for lists, dicts and objects."""
+    read = _read_at_the_end(state, owner, name, leaving)
+    same = [k for k, v in owner.env.items() if k in read and state.is_live(k) and is_shown(v, value)]
+    changed = state.stored & {name, *same}
+    if same and changed:
+        owner.ctx.fail(
+            refusals.TWO_NAMES,
+            f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
+            f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
+        )  # fmt: skip
+
+
+def check_function(state: LoopState, ctx: Context, name: str, value: Value | None) -> None:
+    """Refuses another function under a name that the next iteration, or what comes after the loop, may call."""
+    before = state.before.get(name)
+    functions = [v for v in (before, value) if isinstance(v, (Function, Known))]
+    if before is None or isinstance(before, Unbound) or not functions or not state.is_live(name):
+        return
+    if value is not None and value != before:
+        problem = f"`{name}` stands for one function before a loop and for another in it"
+        ctx.fail(refusals.TYPE_DIFFERS, problem, "give them two names")
+
+
+def _among(what: Value, values: Iterable[Value]) -> bool:
+    """Whether a list, dict or object is one of some values."""
+    return any(v is what or (v == what and not isinstance(v, GrowingList)) for v in values)
+
+
+def is_shown(value: Value, what: Value) -> bool:
+    """Whether a value is a certain list, dict or object, or holds it."""
+    if isinstance(value, (Maybe, OrNone)):
+        return is_shown(value.value, what)
+    same = value is what if isinstance(what, GrowingList) else value == what
+    return same or any(is_shown(v, what) for v in children(value) or ())

@@ -1,0 +1,16 @@
+"""The types of C, by those of NumPy."""
+
+from __future__ import annotations
+
+from transkern.ir import nodes as n
+
+TYPES = {
+    "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "_Float16", "float32": "float",
+    "float64": "double", "index": "int64_t",
+}  # fmt: skip
+
+
+def element_type(buffer: n.Buffer) -> str:
+    """What a pointer to a buffer's memory points to: bytes where elements are not aligned."""
+    return TYPES[buffer.dtype] if buffer.aligned else "char"
