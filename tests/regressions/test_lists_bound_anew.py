@@ -308,18 +308,105 @@ def prev(x):
     return (prev, cur)
 
 
+def clustered(x, k):
+    clusters = [np.array([i]) for i in range(len(x))]
+    while len(clusters) > k:
+        means = np.array([x[c].mean() for c in clusters])
+        d = np.abs(means[:, None] - means[None, :])
+        np.fill_diagonal(d, np.inf)
+        i, j = np.unravel_index(d.argmin(), d.shape)
+        i, j = (min(i, j), max(i, j))
+        clusters[i] = np.concatenate([clusters[i], clusters[j]])
+        clusters.pop(j)
+    return clusters
+
+
+def binned(x, n):
+    parts = [np.zeros(0) for _ in range(n)]
+    for v in x:
+        k = int(v * n)
+        parts[k] = np.append(parts[k], v)
+    return ([len(p) for p in parts], parts)
+
+
+def stacked(x, n):
+    parts = [np.ones((1, 3)) * i for i in range(n)]
+    for i in range(1, n):
+        parts[i] = np.vstack([parts[i - 1], parts[i]])
+    return parts[-1]
+
+
+def beams(x):
+    paths = [([], 0.0)]
+    for row in x:
+        new = []
+        for path, score in paths:
+            for k in range(len(row)):
+                new.append((path + [k], score + row[k]))
+        new.sort(key=lambda one: -one[1])
+        paths = new[:3]
+    return paths
+
+
+def of_tuples(x):
+    rows = [(1, 2.0), (3, 4.0)]
+    for i in range(len(x)):
+        rows = rows + [(i, x[i, 0])]
+    return rows
+
+
+def of_numbers(x):
+    rows = [1.0]
+    for v in x[:, 0]:
+        rows = [r for r in rows if r > 0.3] + [v]
+    return rows
+
+
+def of_ints(x):
+    rows = [(0, 1)]
+    for i in range(len(x)):
+        rows = [(a + 1, c) for a, c in rows if a < 5]
+        rows.append((x[i, 0], i))
+    return rows
+
+
+def of_the_best(x):
+    best = [(0.0, -1)]
+    for i in range(len(x)):
+        if x[i, 0] > best[0][0]:
+            best = [(x[i, 0], i)] + best[:2]
+    return best
+
+
+def of_lists(x):
+    groups = [[0.0], [1.0, 2.0]]
+    for v in x[:, 0]:
+        groups = [g + [v] for g in groups if len(g) < 4] + [[0.5]]
+    return groups
+
+
+def of_two(x):
+    a = [1]
+    c = [2.5]
+    for v in x[:, 0]:
+        a, c = (c, a + [v])
+    return (a, c)
+
+
 X = np.random.default_rng(3).random(9)
-COUNTS = {stored_longer: 3, merged: 3, merged_anew: 3, alias_no_loop: 0, kept: 3}
+ROWS = X[:8].reshape(4, 2)
+OF_ROWS = [beams, of_tuples, of_numbers, of_ints, of_the_best, of_lists, of_two]
+COUNTS = {stored_longer: 3, merged: 3, merged_anew: 3, alias_no_loop: 0, kept: 3, clustered: 3, binned: 4, stacked: 4}
 WRITTEN_OUT = [alias_inner, alias_inner2, alias_no_loop, alias_in_loop]
 FOR_ANY_LENGTH = [
     stored_longer, merged, merged_anew, kept, new, empty, swap, best, ragged_best, until_short, arrays, returned,
     under_conditions, of_python_and_numpy, alias_plain2, alias_pairs, alias_lists, alias_dict, keep, last, pair,
-    in_dict, history, two, prev,
+    in_dict, history, two, prev, clustered, binned, stacked, *OF_ROWS,
 ]  # fmt: skip
 
 
 def arguments(function: Callable[..., Any]) -> tuple[Any, ...]:
-    return (X, COUNTS[function]) if function in COUNTS else (X,)
+    return (X, COUNTS[function]) if function in COUNTS else (ROWS if function in OF_ROWS else X,)
 
 
 @pytest.mark.parametrize("function", [*FOR_ANY_LENGTH, *WRITTEN_OUT])

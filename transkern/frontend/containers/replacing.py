@@ -160,6 +160,8 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
     same = len(array.dims) == len(owner.dims) and all(
         one == two or ctx.facts.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
     )
+    if not same and (array.dtype, array.dims[1:]) == (owner.dtype, owner.dims[1:]) and array.dims:
+        rows.wanted(ctx, owner, "a list of arrays of different lengths")
     if not same or array.dtype != owner.dtype:
         ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "store arrays of one dtype and shape")
     if array.view:

@@ -291,13 +291,14 @@ def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
     if _have_lists_of_their_own(ctx, left, ctx.deref(right)):
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
+    at = ctx.session.span
+    site = at.file, at.line, at.column, at.end_line, at.end_column, "together"
     if _differ([left, ctx.deref(right)]):
-        at = ctx.session.span
-        made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
+        made = growing.new(ctx, "items", (), site)
         growing.extend(ctx, made, left)
         made.extent = _fixed_length(left)
     else:
-        made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
+        made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left, site)
     lengths = [made.extent, _fixed_length(ctx.deref(right))]
     growing.extend(ctx, made, right)
     if lengths[0] is not None and lengths[1] is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
-from transkern.frontend.containers import objects, rows
+from transkern.frontend.containers import list_types, objects, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.trips import bound_of
@@ -118,6 +118,9 @@ def _table_of_both(
     both = None if first is None or second is None else carried_lists.joined(first, second)
     for fixed in carried_lists.of_one_length(one, two) if both is None else ():
         rows.wanted(ctx, fixed, f"`{name}`, a list of lists of other lengths in each iteration")
+    for fixed, dtype, python in carried_lists.of_one_type(one, two) if both is None else ():
+        if fixed.site is not None:
+            list_types.mixed(ctx, fixed, dtype, python, "give its elements one type")
     return both
 
 
@@ -132,9 +135,7 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
         shown = [d if of is None else of.kind.__name__ for d, of in ((d1, of1), (d2, of2))]
         problem = f"`{name}` is a list of {shown[0]} in one iteration and of {shown[1]} in another"
         ctx.must_be_known(Unbound(""), problem, "give its elements one type", refusals.LIST_OF_TYPES)
-    if site1 and site2 and site1 != site2:
-        problem = f"`{name}` is one list of numbers of several types in one iteration and another in another"
-        ctx.must_be_known(Unbound(""), problem, "give its numbers one type: float(v)", refusals.LIST_OF_TYPES)
+    carried_lists.share_kinds(ctx, site1, site2)
     return ("list", *joined, of1, site1 or site2)
 
 

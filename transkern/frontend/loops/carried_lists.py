@@ -96,6 +96,33 @@ def of_one_length(one: GrowingList | Table, two: GrowingList | Table) -> list[Gr
     return [x for both in columns for x in of_one_length(*both)]
 
 
+def _pool_of(one: GrowingList | Table) -> GrowingList | Table | None:
+    if isinstance(one, Table):
+        return one.pool
+    return None if one.rows is None else one.rows.pool
+
+
+def of_one_type(one: GrowingList | Table, two: GrowingList | Table) -> list[tuple[GrowingList, str, bool]]:
+    """The lists of numbers in two that have numbers of one type where the other has them of another, or of several:
+    that type (its memory's), and whether they are Python's."""
+    if one.columns or two.columns:
+        columns: Iterable[tuple[GrowingList | Table, GrowingList | Table]] = zip(one.columns, two.columns, strict=False)
+        return [x for both in columns for x in of_one_type(*both)]
+    pools = [_pool_of(x) for x in (one, two)]
+    if pools[0] is not None and pools[1] is not None:
+        return of_one_type(pools[0], pools[1])
+    if not (one.dtype and two.dtype) or one.options or two.options or one.objects or two.objects:
+        return []
+    tagged = [bool(x.tags) if isinstance(x, GrowingList) else x.tagged for x in (one, two)]
+    if (one.dtype, one.python, tagged[0]) == (two.dtype, two.python, tagged[1]):
+        return []
+    both = ((one, two, tagged[0]), (two, one, tagged[1]))
+    return [
+        (x, y.dtype, y.python) for x, y, has_tags in both
+        if isinstance(x, GrowingList) and not has_tags and not x.dims and x.rows is None
+    ]  # fmt: skip
+
+
 def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) -> GrowingList:
     """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = growing.new(ctx, name)
@@ -168,11 +195,21 @@ def _is_untyped(value: GrowingList) -> bool:
     return not (value.dtype or value.columns)
 
 
-def _memories(owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
+def share_kinds(ctx: Context, one: Site | None, two: Site | None) -> None:
+    """What the numbers in one of two lists are, those in the other may be, too."""
+    if one is not None and two is not None and one != two:
+        held = ctx.learned.held
+        kinds = held.kinds.get(one, set()) | held.kinds.get(two, set())
+        for site in (one, two) if kinds else ():
+            held.note(site, kinds)
+
+
+def _memories(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
     """The lists that the elements of two lists stand in, side by side; the tags are such, too."""
     if value.columns:
         columns = zip(owner.columns, value.columns, strict=True)
-        return [m for mine, its in columns for m in _memories(mine, replace(its, count=value.count))]
+        return [m for mine, its in columns for m in _memories(ctx, mine, replace(its, count=value.count))]
+    share_kinds(ctx, owner.site, value.site)
     found = [(owner, replace(value, objects=None, options=(), rows=None))]  # the numbers that stand for them
     if owner.tags and value.tags:
         tags = [replace(one, buffer=one.tags, dtype="uint8", python=False, tags="") for one in (owner, value)]
@@ -190,7 +227,7 @@ def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -
             list_types.note_kinds(ctx, owner, number)
             tags = replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")
             found.append((tags, Array(ctx.names.axes((value.length,)), list_types.tag_of(number))))
-        for mine, its in _memories(owner, value):
+        for mine, its in _memories(ctx, owner, value):
             array = list_array(ctx, its)
             if len(pairs) > 1:
                 array = ctx.define(replace(array, view=False), owner.buffer)
