@@ -189,8 +189,7 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
-    lent = any(isinstance(one, Object) and one.token in ctx.inputs.paths for one in originals)
-    if lent or pool in ctx.lists.twins.lent:
+    if pool in ctx.lists.twins.lent:
         problem = "a change of a list in a list, which is an argument's, too"
         raise NotKnown(refusals.TWO_NAMES, problem, "put a copy there: row[:]", ctx.session.span, ctx.session.lines)
     if any(is_list_read(ctx, other) for other in sorted(ctx.lists.twins.siblings.get(pool, ()))):
