@@ -27,6 +27,10 @@ def one_by_one(x: Any) -> Any:
     return total
 
 
+def single(x: Any) -> Any:
+    return x**3.0
+
+
 def others(x: Any) -> Any:
     return x**9, x**2.5, x**-3
 
@@ -40,8 +44,8 @@ def products(function: Callable[..., Any], *arguments: Any, **options: Any) -> b
 
 def test_products_are_of_vectors_alone() -> None:
     x = np.linspace(0.5, 2, 50)
-    assert products(powers, x) and products(ratios, x, x)
-    assert not products(others, x) and not products(one_by_one, x)
+    assert products(powers, x) and products(ratios, x, x) and products(one_by_one, x)
+    assert not products(others, x) and not products(single, 1.5)
 
 
 def test_flags_are_those_of_powers() -> None:

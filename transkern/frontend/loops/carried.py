@@ -112,6 +112,8 @@ class Contents:
     fresh: dict[int, Value] = field(default_factory=dict)  # the same for lists that the loop binds anew
     # those of them that begin as a list from before: its name
     begun_as: dict[int, tuple[str, Object]] = field(default_factory=dict)
+    # the names under which iterations leave what another one stands for at their start
+    handed_on: dict[str, set[str]] = field(default_factory=dict)
 
 
 class LoopState:
@@ -208,7 +210,7 @@ class LoopState:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.outside.from_outside = {}, {}, {}
         self.contents.objects, self.contents.fresh = {}, {}
-        self.contents.begun_as, self.made_as = {}, dict(self.kinds)
+        self.contents.begun_as, self.contents.handed_on, self.made_as = {}, {}, dict(self.kinds)
         self.numbers.left = {}
         self.outside.rebound, self.outside.kept, self.outside.stale, self.outside.views = set(), set(), set(), set()
         for token, kind in self.contents.touched.items():
@@ -432,18 +434,38 @@ class LoopState:
         and that is seen under another name, too."""
         ctx = owner.ctx
         for token, (name, initial) in self.contents.begun_as.items():
-            contents = self.contents.fresh[token]
-            grown = isinstance(contents, GrowingList) and any(
-                part.buffer in ctx.aliasing.stored_in for part in contents.parts
-            )
-            if token not in ctx.heap.changed_at and not grown:
-                continue
-            others = [v for k, v in self.before.items() if k != name]
-            others += [v for frame in ctx.scopes.frames if frame is not owner.env for v in frame.values()]
-            of_caller = initial.token in ctx.inputs.paths
-            if of_caller or any(_among(initial, reached(self.contents.heap, v)) for v in others):
-                return name
+            changes = token in ctx.heap.changed_at or _is_grown(ctx, self.contents.fresh[token])
+            if changes or self._changes_later(ctx, name):
+                if initial.token in ctx.inputs.paths or self._is_seen_before(owner, name, initial):
+                    return name
+        for name, slot in self.slots.items():
+            initial_list = self.before.get(name)
+            contents = self.contents.fresh.get(slot.token, slot) if isinstance(slot, Object) else slot
+            if isinstance(initial_list, GrowingList) and contents is not initial_list:
+                changes = _is_grown(ctx, contents) or self._changes_later(ctx, name)
+                if changes and self._is_seen_before(owner, name, initial_list):
+                    return name
         return ""
+
+    def _changes_later(self, ctx: Context, name: str) -> bool:
+        """Whether iterations change what an earlier one has handed on from a name to another."""
+        found: set[str] = set()
+        asked = [name]
+        while asked:
+            more = self.contents.handed_on.get(asked.pop(), set()) - found
+            found |= more
+            asked += more
+        held = [v for other in found for v in reached(ctx.heap.contents, self.slots[other])]
+        tokens = {v.token for v in held if isinstance(v, Object)}
+        return bool(tokens & set(ctx.heap.changed_at)) or any(_is_grown(ctx, v) for v in held)
+
+    def _is_seen_before(self, owner: Loops, name: str, value: Value | None) -> bool:
+        """Whether a list, dict or object that a name stands for before the loop is seen under another one, too, which
+        may be read in the loop or behind it."""
+        read = self.live | self.live_behind
+        others = [v for k, v in self.before.items() if k != name and (k in read or " " in k)]
+        others += [v for frame in owner.ctx.scopes.frames if frame is not owner.env for v in frame.values()]
+        return value is not None and any(_among(value, reached(self.contents.heap, v)) for v in others)
 
     @property
     def copies(self) -> int:
@@ -695,3 +717,8 @@ def _lists_in(value: Value) -> list[Value]:
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:
     """Whether an expression reads nothing but numbers that the function is called with."""
     return variables_read(e) <= ctx.facts.entry and not buffers_read(e)
+
+
+def _is_grown(ctx: Context, value: Value) -> bool:
+    """Whether a list is changed in its own memory."""
+    return isinstance(value, GrowingList) and any(part.buffer in ctx.aliasing.stored_in for part in value.parts)

@@ -90,6 +90,9 @@ def note_lists(state: LoopState, owner: Loops, name: str, slot: Value, value: Va
     lists = [v for v in found if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
     read = _read_at_the_end(state, owner, name, leaving)
     others = [v for frame in ctx.scopes.frames for k, v in frame.items() if frame is not owner.env or k in read]
+    for other, one in state.slots.items():
+        if other != name and any(_among(v, reached(ctx.heap.contents, one)) for v in lists):
+            state.contents.handed_on.setdefault(other, set()).add(name)
     for made in lists:
         if any(_among(made, reached(ctx.heap.contents, v)) for v in others):
             handing.only_read(ctx, made)
