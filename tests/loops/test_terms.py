@@ -81,7 +81,7 @@ def test_terms_that_stand_alone_come_in_blocks(function: Any, tmp_path: Path) ->
     types = f"{function.__name__}(float64[2, n])"
     files = emit_files(tmp_path / "sums.py", function.__name__, "cpu", types)
     text = next(v for k, v in files.items() if k.endswith(".c"))
-    assert ("_terms[32]" in text) == SUMS[function]
+    assert ("_terms[32]" in text or "_rows[1024]" in text) == SUMS[function]  # 1024: terms that take long
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -464,3 +464,45 @@ def test_a_list_of_the_callers_is_not_changed_by_a_copy_that_stands_for_it(funct
     with pytest.raises(transkern.CompileError, match="which is an argument's, too"):
         transkern.compile(function, target="cpu")(rows, X)
     assert rows == [[1.0], [2.0, 3.0]]
+
+
+def swapped(x):
+    one = [v + 0.0 for v in x]
+    two = [1.0, 2.0]
+    other = one
+    for _v in x:
+        one, two = two, one
+        if len(two) > 1:
+            two.pop()
+    return one, two, other
+
+
+def filtered_and_shortened(x):
+    rows = [[v] for v in x]
+    other = rows
+    for _v in x:
+        if len(rows) > 2:
+            rows.pop()
+        rows = [r for r in rows if len(r) < 3]
+    return rows, other
+
+
+def test_lists_that_are_handed_on_and_changed_are_not_copies_of_what_is_seen_elsewhere() -> None:
+    with pytest.raises(transkern.CompileError, match="seen elsewhere"):
+        transkern.compile(swapped, target="cpu")(X)
+    alike(filtered_and_shortened, X)
+
+
+def made_inside(x):
+    rows = [[1, 2], [3, 4]]
+    for v in x:
+        rows[-1] = list(rows[0])
+        new = []
+        for r in rows:
+            new.append(r if len(r) < 3 else [v])
+        rows = new
+    return rows
+
+
+def test_a_loop_carries_no_list_that_an_earlier_translation_has_made() -> None:
+    alike(made_inside, X)

@@ -10,7 +10,7 @@ from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
-from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own
+from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own, without_made
 from transkern.frontend.loops.carried_sharing import (
     _among,
     check_alias,
@@ -536,6 +536,7 @@ class LoopState:
                 self._needs_flag(name)
             value = of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
+            wanted = without_made(ctx, wanted, self.contents.heap)
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
                 self.widened = True
@@ -626,6 +627,7 @@ class LoopState:
                 self.contents.rebound_items |= rebound
                 self.widened = True
             wanted = join_kinds(ctx, ITEM, self.contents.touched[token], kind_of(ctx, now), now, start)
+            wanted = without_made(ctx, wanted, self.contents.heap)
             if wanted != self.contents.touched[token]:
                 self.contents.touched[token] = wanted
                 self.widened = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,6 +191,20 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return ("or none", of_its_own(ctx, inner))
         case ("items", shell, kinds):
             return ("items", shell, tuple(of_its_own(ctx, k) for k in kinds))
+        case _:
+            return kind
+
+
+def without_made(ctx: Context, kind: Any, known: Collection[int]) -> Any:
+    """The kind with lists and objects of its own in place of those that are not `known` before the loop: the next
+    translation of the loop does not have them."""
+    match kind:
+        case ("object", Object() as made) if made.token not in known:
+            return ("fresh", without_made(ctx, kind_of(ctx, ctx.deref(made)), known))
+        case ("fresh" | "or none" as which, inner):
+            return (which, without_made(ctx, inner, known))
+        case ("items", shell, kinds):
+            return ("items", shell, tuple(without_made(ctx, k, known) for k in kinds))
         case _:
             return kind
 
