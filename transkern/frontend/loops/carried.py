@@ -12,7 +12,6 @@ from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
 from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own, without_made
 from transkern.frontend.loops.carried_sharing import (
-    _among,
     check_alias,
     check_function,
     check_lists,
@@ -429,44 +428,6 @@ class LoopState:
                 f"begin with a copy, {shown} = {shown}.copy(), or keep the array and let positions change",
             )
 
-    def changed_from_before(self, owner: Loops) -> str:
-        """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
-        and that is seen under another name, too."""
-        ctx = owner.ctx
-        for token, (name, initial) in self.contents.begun_as.items():
-            changes = token in ctx.heap.changed_at or _is_grown(ctx, self.contents.fresh[token])
-            if changes or self._changes_later(ctx, name):
-                if initial.token in ctx.inputs.paths or self._is_seen_before(owner, name, initial):
-                    return name
-        for name, slot in self.slots.items():
-            initial_list = self.before.get(name)
-            contents = self.contents.fresh.get(slot.token, slot) if isinstance(slot, Object) else slot
-            if isinstance(initial_list, GrowingList) and contents is not initial_list:
-                changes = _is_grown(ctx, contents) or self._changes_later(ctx, name)
-                if changes and self._is_seen_before(owner, name, initial_list):
-                    return name
-        return ""
-
-    def _changes_later(self, ctx: Context, name: str) -> bool:
-        """Whether iterations change what an earlier one has handed on from a name to another."""
-        found: set[str] = set()
-        asked = [name]
-        while asked:
-            more = self.contents.handed_on.get(asked.pop(), set()) - found
-            found |= more
-            asked += more
-        held = [v for other in found for v in reached(ctx.heap.contents, self.slots[other])]
-        tokens = {v.token for v in held if isinstance(v, Object)}
-        return bool(tokens & set(ctx.heap.changed_at)) or any(_is_grown(ctx, v) for v in held)
-
-    def _is_seen_before(self, owner: Loops, name: str, value: Value | None) -> bool:
-        """Whether a list, dict or object that a name stands for before the loop is seen under another one, too, which
-        may be read in the loop or behind it."""
-        read = self.live | self.live_behind
-        others = [v for k, v in self.before.items() if k != name and (k in read or " " in k)]
-        others += [v for frame in owner.ctx.scopes.frames if frame is not owner.env for v in frame.values()]
-        return value is not None and any(_among(value, reached(self.contents.heap, v)) for v in others)
-
     @property
     def copies(self) -> int:
         """How often the body is translated, one iteration behind the other."""
@@ -719,8 +680,3 @@ def _lists_in(value: Value) -> list[Value]:
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:
     """Whether an expression reads nothing but numbers that the function is called with."""
     return variables_read(e) <= ctx.facts.entry and not buffers_read(e)
-
-
-def _is_grown(ctx: Context, value: Value) -> bool:
-    """Whether a list is changed in its own memory."""
-    return isinstance(value, GrowingList) and any(part.buffer in ctx.aliasing.stored_in for part in value.parts)

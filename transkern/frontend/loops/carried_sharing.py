@@ -142,3 +142,49 @@ def is_shown(value: Value, what: Value) -> bool:
         return is_shown(value.value, what)
     same = value is what if isinstance(what, GrowingList) else value == what
     return same or any(is_shown(v, what) for v in children(value) or ())
+
+
+def changed_from_before(state: LoopState, owner: Loops) -> str:
+    """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
+    and that is seen under another name, too."""
+    ctx = owner.ctx
+    for token, (name, initial) in state.contents.begun_as.items():
+        changes = token in ctx.heap.changed_at or _is_grown(ctx, state.contents.fresh[token])
+        if changes or _changes_later(state, ctx, name):
+            if initial.token in ctx.inputs.paths or _is_seen_before(state, owner, name, initial):
+                return name
+    for name, slot in state.slots.items():
+        initial_list = state.before.get(name)
+        contents = state.contents.fresh.get(slot.token, slot) if isinstance(slot, Object) else slot
+        if isinstance(initial_list, GrowingList) and contents is not initial_list:
+            changes = _is_grown(ctx, contents) or _changes_later(state, ctx, name)
+            if changes and _is_seen_before(state, owner, name, initial_list):
+                return name
+    return ""
+
+
+def _changes_later(state: LoopState, ctx: Context, name: str) -> bool:
+    """Whether iterations change what an earlier one has handed on from a name to another."""
+    found: set[str] = set()
+    asked = [name]
+    while asked:
+        more = state.contents.handed_on.get(asked.pop(), set()) - found
+        found |= more
+        asked += more
+    held = [v for other in found for v in reached(ctx.heap.contents, state.slots[other])]
+    tokens = {v.token for v in held if isinstance(v, Object)}
+    return bool(tokens & set(ctx.heap.changed_at)) or any(_is_grown(ctx, v) for v in held)
+
+
+def _is_seen_before(state: LoopState, owner: Loops, name: str, value: Value | None) -> bool:
+    """Whether a list, dict or object that a name stands for before the loop is seen under another one, too, which
+    may be read in the loop or behind it."""
+    read = state.live | state.live_behind
+    others = [v for k, v in state.before.items() if k != name and (k in read or " " in k)]
+    others += [v for frame in owner.ctx.scopes.frames if frame is not owner.env for v in frame.values()]
+    return value is not None and any(_among(value, reached(state.contents.heap, v)) for v in others)
+
+
+def _is_grown(ctx: Context, value: Value) -> bool:
+    """Whether a list is changed in its own memory."""
+    return isinstance(value, GrowingList) and any(part.buffer in ctx.aliasing.stored_in for part in value.parts)

@@ -14,7 +14,7 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.containers import objects
-from transkern.frontend.loops import counting, iterating, over_changes, rolling, steps
+from transkern.frontend.loops import carried_sharing, counting, iterating, over_changes, rolling, steps
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
@@ -865,7 +865,7 @@ class Loops(Branches):
 
     def _check_stored(self, state: LoopState, changed: set[str]) -> None:
         """The same for what is only seen when the body has been translated: a function that is called stores."""
-        if name := state.changed_from_before(self):
+        if name := carried_sharing.changed_from_before(state, self):
             raise self._shared(name, {name}, "seen elsewhere")
         for slot, name in state.outside.from_outside.items():
             if slot in changed and name not in state.outside.never:
