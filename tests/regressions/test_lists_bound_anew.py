@@ -393,6 +393,26 @@ def of_two(x):
     return (a, c)
 
 
+def in_tuples(x):
+    todo = [(0, ([1], 2.0))]
+    for v in x:
+        todo = [(k + 1, (p + [k], s + v)) for k, (p, s) in todo] + [(5, ([], v))]
+    return todo
+
+
+def in_tuples_at_first(x):
+    todo = [((0, [1]), 2.0)]
+    out = []
+    for v in x:
+        new = []
+        for (k, p), s in todo:
+            new.append(((k + 1, p + [k]), s + v))
+        new.append(((3, [7, 8]), v))
+        todo = new
+        out.append(len(todo[0][0][1]))
+    return (todo, out)
+
+
 X = np.random.default_rng(3).random(9)
 ROWS = X[:8].reshape(4, 2)
 OF_ROWS = [beams, of_tuples, of_numbers, of_ints, of_the_best, of_lists, of_two]
@@ -401,7 +421,8 @@ WRITTEN_OUT = [alias_inner, alias_inner2, alias_no_loop, alias_in_loop]
 FOR_ANY_LENGTH = [
     stored_longer, merged, merged_anew, kept, new, empty, swap, best, ragged_best, until_short, arrays, returned,
     under_conditions, of_python_and_numpy, alias_plain2, alias_pairs, alias_lists, alias_dict, keep, last, pair,
-    in_dict, history, two, prev, clustered, binned, stacked, *OF_ROWS,
+    in_dict, history, two, prev, clustered, binned, stacked,
+    in_tuples, in_tuples_at_first, *OF_ROWS,
 ]  # fmt: skip
 
 

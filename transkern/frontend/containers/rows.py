@@ -47,8 +47,11 @@ def made(ctx: Context, name: str, site: tuple[object, ...], arrays: bool = False
 
 def stands_in(value: Row | GrowingList, owner: GrowingList) -> bool:
     """Whether a value is a list in a list of such, or has one of its lists in it, too."""
-    found = value.row_of.rows if isinstance(value, GrowingList) and value.row_of is not None else value.rows
-    return found is not None and found is owner.rows
+    row = value if isinstance(value, Row) else value.row_of
+    if row is not None:
+        return row.rows is owner.rows
+    parts = value.parts if isinstance(value, GrowingList) else []
+    return owner.rows is not None and any(part.rows is owner.rows for part in parts)
 
 
 def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:

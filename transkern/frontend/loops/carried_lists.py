@@ -24,8 +24,7 @@ def carried(
     types."""
     owner = growing.new(ctx, name)
     owner.objects, owner.site = pool, site
-    list_types.list_type(ctx, owner, dtype, (), python, None)
-    ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])
+    _hold(ctx, owner, dtype, python)
     if isinstance(initial, GrowingList):
         assign_all(ctx, [(owner, initial)])
     return owner
@@ -156,39 +155,46 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
 
 
 def _hold(ctx: Context, made: GrowingList, dtype: str, python: bool) -> None:
+    """Room for any number of numbers of a type."""
     list_types.list_type(ctx, made, dtype, (), python, None)
     ctx.names.buffers[made.buffer] = list_types.without_range(ctx.names.buffers[made.buffer])
 
 
 def _with_rows(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
-    """What a list takes over with the elements of another: where these are lists, they are copied: who has one of
-    them under another name must not change it."""
-    inner = [pair for both in zip(owner.columns, value.columns, strict=False) for pair in _rows_in(ctx, *both)]
-    return [(owner, value), *inner, *_rows_in(ctx, owner, value)]
+    """What a list takes over with the elements of another: where these are lists, or have some in them, they are
+    copied: who has one of them under another name must not change it."""
+    pairs = [(owner, value)]
+    for mine, its in zip(owner.parts, value.parts, strict=False):
+        if mine.rows is None or its.rows is None or mine.rows is its.rows:
+            continue
+        if any(_is_seen_elsewhere(ctx, one, (owner, value)) for one in (mine, its)):
+            handing.must_stay(ctx, mine.rows.pool.buffer)
+            handing.must_stay(ctx, its.rows.pool.buffer)
+        for inner in zip(mine.rows.lists, its.rows.lists, strict=True):
+            pairs += [] if _is_untyped(inner[1]) else _with_rows(ctx, *inner)
+    return pairs
 
 
-def _rows_in(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tuple[GrowingList, GrowingList]]:
-    if owner.rows is None or value.rows is None or owner.rows is value.rows:
-        return []
-    for one in (owner, value):
-        if _is_seen_elsewhere(ctx, one, (owner, value)):
-            handing.must_stay(ctx, owner.rows.pool.buffer)
-            handing.must_stay(ctx, value.rows.pool.buffer)
-    pairs = list(zip(owner.rows.lists, value.rows.lists, strict=True))
-    return [inner for pair in pairs if not _is_untyped(pair[1]) for inner in _with_rows(ctx, *pair)]
-
-
-def _is_seen_elsewhere(ctx: Context, owner: GrowingList, known: Sequence[GrowingList]) -> bool:
-    """Whether some of the lists in a list stand in another one than those `known`, too, or are the caller's."""
+def _is_seen_elsewhere(ctx: Context, part: GrowingList, known: Sequence[GrowingList]) -> bool:
+    """Whether some of the lists in a part of two `known` lists stand elsewhere, too, or are the caller's."""
 
     def is_other(value: Value) -> bool:
         if not isinstance(value, (Row, GrowingList)) or any(value is one for one in known):
             return False
-        return rows.stands_in(value, owner)
+        return rows.stands_in(value, part)
 
-    held = (value for contents in ctx.heap.contents.values() for value in (contents, *(children(contents) or ())))
-    of_caller = any(ctx.heap.contents[token] is owner for token in ctx.inputs.paths)
-    return of_caller or any(map(is_other, held)) or bool(ctx.scopes.still_named(is_other))
+    def shows_other(value: Value) -> bool:
+        return any(map(is_other, _inside(value)))
+
+    of_caller = any(ctx.heap.contents[token] is one for token in ctx.inputs.paths for one in known)
+    return of_caller or any(map(shows_other, ctx.heap.contents.values())) or bool(ctx.scopes.still_named(shows_other))
+
+
+def _inside(value: Value) -> Iterable[Value]:
+    """A value, and what is in it where it is a tuple."""
+    yield value
+    for item in children(value) or ():
+        yield from _inside(item)
 
 
 def _is_untyped(value: GrowingList) -> bool:

@@ -363,7 +363,7 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
         rows = [array_item(ctx, x, [Static(k)]) for k in range(b.constant(x.dims[0]) or 0)]
         return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
     if x.ndim > 1:
-        return compose(ctx, "lists", "rows_of", [ctx.kept(x)], {})
+        return compose(ctx, "lists", "rows_of", [x], {})
     check_unsigned(ctx, x)
     dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
     held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")
