@@ -15,16 +15,6 @@ from tests.regressions.support import alike
 from tests.tools import on_target
 
 
-def kept(x, k):
-    clusters = [[i] for i in range(len(x))]
-    while len(clusters) > k:
-        i = len(clusters) // 2
-        new = clusters[i] + clusters[i - 1]
-        clusters = [c for j, c in enumerate(clusters) if j not in (i, i - 1)]
-        clusters.append(new)
-    return clusters
-
-
 def new(x):
     level = [[0]]
     for v in x:
@@ -416,10 +406,10 @@ def in_tuples_at_first(x):
 X = np.random.default_rng(3).random(9)
 ROWS = X[:8].reshape(4, 2)
 OF_ROWS = [beams, of_tuples, of_numbers, of_ints, of_the_best, of_lists, of_two]
-COUNTS = {stored_longer: 3, merged: 3, merged_anew: 3, alias_no_loop: 0, kept: 3, clustered: 3, binned: 4, stacked: 4}
+COUNTS = {stored_longer: 3, merged: 3, merged_anew: 3, alias_no_loop: 0, clustered: 3, binned: 4, stacked: 4}
 WRITTEN_OUT = [alias_inner, alias_inner2, alias_no_loop, alias_in_loop]
 FOR_ANY_LENGTH = [
-    stored_longer, merged, merged_anew, kept, new, empty, swap, best, ragged_best, until_short, arrays, returned,
+    stored_longer, merged, merged_anew, new, empty, swap, best, ragged_best, until_short, arrays, returned,
     under_conditions, of_python_and_numpy, alias_plain2, alias_pairs, alias_lists, alias_dict, keep, last, pair,
     in_dict, history, two, prev, clustered, binned, stacked,
     in_tuples, in_tuples_at_first, *OF_ROWS,

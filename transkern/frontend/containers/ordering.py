@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing
+from transkern.frontend.containers import growing, hashed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
@@ -49,9 +49,7 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
     if found and (key is not None or all(isinstance(i, GrowingList) or _is_sequence(i) for i in map(ctx.deref, found))):
-        at = ctx.session.span
-        site = (at.file, at.line, at.column, at.end_line, at.end_column, "in order")
-        made = growing.from_items(ctx, Seq(tuple(found), "list"), site)
+        made = growing.from_items(ctx, Seq(tuple(found), "list"), hashed.site_of(ctx, "in order"))
         keys = made if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [made, key], {}))
         return sorted_list(ctx, made, keys, bool(reverse))
     if None in kinds or len(kinds) > 1:

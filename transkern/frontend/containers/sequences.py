@@ -291,8 +291,7 @@ def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
     if _have_lists_of_their_own(ctx, left, ctx.deref(right)):
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
-    at = ctx.session.span
-    site = at.file, at.line, at.column, at.end_line, at.end_column, "together"
+    site = hashed.site_of(ctx, "together")
     if _differ([left, ctx.deref(right)]):
         made = growing.new(ctx, "items", (), site)
         growing.extend(ctx, made, left)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -26,6 +25,7 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+from transkern.records import replace
 
 _LEAVING = (n.Break, n.Continue, n.Return)
 

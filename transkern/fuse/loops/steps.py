@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.fuse.loops.states import places_read, touched
 from transkern.ir import build as b
@@ -29,6 +28,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.records import replace
 
 _COST = 16
 """Additions, or what takes as long, that an element may take: beyond, all of them had better go side by side."""
