@@ -52,13 +52,17 @@ def container_text(r: n.TupleResult) -> str:
         return "chr"
     if r.kind == "raise":
         return f"lambda *a: {error_text(r.of)}" + (f"({r.keys[0]!r}.format(*a))" if r.keys[0] else "()")
+    if r.kind in ("set", "frozenset"):
+        return f"lambda *a: {r.kind}(a)"
+    if r.kind == "tuple of list":
+        return "tuple"
     if r.kind == "lists of numbers":
         return "lambda a: a.tolist()"
     if r.kind == "lists":
         return "lambda a: (f := lambda a: [*map(f, a)] if a.ndim else a[()])(a)"
-    if r.kind in ("ragged lists", "ragged arrays"):
-        copied = ".copy()" if r.kind == "ragged arrays" else ""
-        row = f"{{k: pool[s : s + z]{copied} for k, (s, z) in enumerate(zip(starts, sizes))}}"
+    if r.kind in ("ragged lists", "ragged tuples", "ragged arrays"):
+        part = {"ragged lists": "{}", "ragged tuples": "tuple({})", "ragged arrays": "{}.copy()"}[r.kind]
+        row = f"{{k: {part.format('pool[s : s + z]')} for k, (s, z) in enumerate(zip(starts, sizes))}}"
         return f"lambda numbers, starts, sizes, pool: (lambda found: [found[k] for k in numbers])({row})"
     if r.kind in ("objects", "object"):
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, row)]"

@@ -100,6 +100,23 @@ def repeated_in_turn(a: Any, counts: Any) -> Any:
     return made
 
 
+def greatest(values: Any) -> Any:
+    """``max(values)`` of tuples or lists: the first that no later one is greater than."""
+    at = 0
+    for k in range(1, len(values)):
+        if values[k] > values[at]:
+            at = k
+    return values[at]
+
+
+def least(values: Any) -> Any:
+    at = 0
+    for k in range(1, len(values)):
+        if values[k] < values[at]:
+            at = k
+    return values[at]
+
+
 def max_or(values: Any, default: Any) -> Any:
     """``max(values, default=default)``."""
     return max(values) if len(values) > 0 else default

@@ -38,6 +38,13 @@ def index_of_object(values: Any, wanted: Any) -> Any:
     return at
 
 
+def index_in_tuple(values: Any, wanted: Any) -> Any:
+    at = _first(values, wanted)
+    if at < 0:
+        raise ValueError("tuple.index(x): x not in tuple")
+    return at
+
+
 def rows_of(array: Any) -> Any:
     """``array.tolist()`` of several dimensions."""
     return [row.tolist() for row in array]

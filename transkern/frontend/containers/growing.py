@@ -30,7 +30,15 @@ from transkern.frontend.containers.list_types import (
 )
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of, trip_count
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, is_python_number, list_array, type_name
+from transkern.frontend.numpy.elementwise import (
+    as_array,
+    describe,
+    is_number,
+    is_of_numbers,
+    is_python_number,
+    list_array,
+    type_name,
+)
 from transkern.frontend.python.whole import NO_SIZE, integer_expr
 from transkern.frontend.state import aliasing, guards, handing
 from transkern.frontend.translate.indexing import element, is_typed, list_position
@@ -180,6 +188,8 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.outside:
         handing.fail_outside(ctx)
+    if owner.kind == "tuple":
+        ctx.fail(refusals.OPERANDS, "a change of a tuple", "make a list of it: list(t)")
     if owner.prefix and (grows or twins.are_rows_shared(ctx, owner)):
         rows.wanted(ctx, owner, "a list in a list that changes its length, or stands in several")
     if owner.prefix:
@@ -309,15 +319,14 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Seq) and value.kind.startswith("dict_"):
         problem = f"a {value.kind} in a list of run-time length: it is a view, and no list of its own"
         ctx.fail(refusals.LIST_OF_TYPES, problem, "put a list of it there: list(…)")
-    if isinstance(value, Seq) and value.kind == "list" and not value.items:
+    if isinstance(value, Seq) and value.kind in ("list", "tuple") and not value.items:
         rows.wanted(ctx, owner, "a list of lists of different lengths")
-    if isinstance(value, Seq) and not value.items:
-        problem = "an empty tuple in a list"
-        ctx.must_be_known(Static(None), problem, "put None there, or a number", refusals.LIST_OF_TYPES)
     if isinstance(value, Seq):
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             put(ctx, column, item, count)
         return
+    if isinstance(value, GrowingList) and value.kind == "tuple":
+        rows.wanted(ctx, owner, "a tuple in a list whose length only the run knows")
     if owner.columns and owner.row == "list" and isinstance(value, GrowingList):
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     if owner.columns:
@@ -401,6 +410,9 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         different = owner.columns and len(owner.columns) != len(value.items)
         if different or len(value.items) > _COLUMNS or (owner.dtype and owner.dims):
             rows.wanted(ctx, owner, "a list of lists of different lengths")
+    if is_of_numbers(value) and len(owner.columns) not in (0, len(value.items)):
+        if owner.row == "tuple" and all(c.dtype and not (c.options or c.objects or c.rows) for c in owner.columns):
+            rows.wanted(ctx, owner, "a list of tuples of different lengths")
     if owner.dtype or len(value.items) > _COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
         _fail_differ(ctx)
     if not owner.columns:

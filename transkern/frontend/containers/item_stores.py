@@ -50,6 +50,7 @@ from transkern.frontend.values.values import (
     Seq,
     Static,
     Value,
+    is_list,
 )  # fmt: skip
 from transkern.ir import build as b
 
@@ -212,10 +213,6 @@ def _in_a_dict(value: Value) -> str:
             return "keep numbers, and choose the function by them with `if`"
         case _:
             return "keep them in a list, and their positions in the dict: d[key] = len(held), held.append(value)"
-
-
-def is_list(value: Value) -> bool:
-    return isinstance(value, GrowingList) or (isinstance(value, Seq) and value.kind == "list")
 
 
 def _is_numbers(value: Value) -> bool:

@@ -175,7 +175,7 @@ def _floats_in(ctx: Context, one: GrowingList) -> list[Array]:
     if one.columns:
         return [array for column in one.columns for array in _floats_in(ctx, column)]
     if one.rows is not None:
-        if one.rows.arrays:
+        if one.rows.kind == "array":
             _fail_order(ctx)
         return _floats_in(ctx, one.rows.pool)
     if (one.dims and one.row != "list") or None in one.options or one.dtype.startswith("complex"):

@@ -35,14 +35,14 @@ from transkern.ir.expr import Const, Expr, Load
 _LEAST = 4
 
 
-def made(ctx: Context, name: str, site: tuple[object, ...], arrays: bool = False) -> Rows:
+def made(ctx: Context, name: str, site: tuple[object, ...], kind: str = "") -> Rows:
     """No rows yet."""
     starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
     for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
         list_types.list_type(ctx, one, "index", (), True, b.ZERO)
         ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
     pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
-    return Rows(starts, sizes, rooms, pool, arrays)
+    return Rows(starts, sizes, rooms, pool, kind)
 
 
 def stands_in(value: Row | GrowingList, owner: GrowingList) -> bool:
@@ -99,9 +99,12 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
     contents = ctx.deref(value)
     if isinstance(contents, (Array, Concatenation)):
         return _array_number(ctx, rows, contents)
-    is_list = isinstance(contents, GrowingList) or (isinstance(contents, Seq) and contents.kind == "list")
-    if rows.arrays or not is_list:
-        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among lists", "append lists only: [x] for a number")
+    kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
+    if kind not in (("list", "tuple") if not rows.kind else (rows.kind,)):
+        among = rows.kind or "list"
+        help = f"append {among}s only: {'(x,)' if among == 'tuple' else '[x]'} for a number"
+        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among {among}s", help)
+    rows.kind = kind
     if isinstance(value, Object):
         handing.note_handed(ctx, value)
     twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents, rows.pool.site)
@@ -118,9 +121,9 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
 def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Expr:
     """The number of a new row with the elements of an array: that is what stands in the list around, then."""
     array = ctx.kept(as_array(ctx, value))
-    if rows.pool.dtype and not rows.arrays:
-        ctx.fail(refusals.LIST_OF_TYPES, "an array among lists", "append arrays only")
-    rows.arrays = True
+    if rows.kind not in ("", "array"):
+        ctx.fail(refusals.LIST_OF_TYPES, f"an array among {rows.kind}s", "append arrays only")
+    rows.kind = "array"
     if array.view:
         aliasing.note_append(ctx, array.base)
         aliasing.note_held(ctx, rows.pool.buffer, array.base)

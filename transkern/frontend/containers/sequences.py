@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, ordering, twins
+from transkern.frontend.containers import growing, hashed, ordering, tuples, twins
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
@@ -32,7 +33,6 @@ from transkern.frontend.values.values import (
     Hashed,
     JoinedText,
     Kind,
-    Method,
     Object,
     OneOf,
     Range,
@@ -42,6 +42,7 @@ from transkern.frontend.values.values import (
     Static,
     Value,
     View,
+    is_list,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -216,6 +217,8 @@ def _growing_method(
         case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
             if name == "index" and owner.objects is not None:
                 name = "index_of_object"
+            if name == "index" and owner.kind == "tuple":
+                name = "index_in_tuple"
             return compose(ctx, "lists", name, [owner, args[0]], {})
         case _:
             return None
@@ -287,9 +290,9 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
     ctx.change(owner, Seq((*contents.items, *counted), "list"))
 
 
-def joined(ctx: Context, left: Value, right: Value) -> Value:
-    """``list + list`` where one of them has a run-time length."""
-    if _have_lists_of_their_own(ctx, left, ctx.deref(right)):
+def joined(ctx: Context, left: Seq | GrowingList, right: Value) -> Value:
+    """``list + list`` (or of two tuples) where one of them has a run-time length."""
+    if left.kind == "list" and _have_lists_of_their_own(ctx, left, ctx.deref(right)):
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
     site = hashed.site_of(ctx, "together")
     if _differ([left, ctx.deref(right)]):
@@ -302,6 +305,37 @@ def joined(ctx: Context, left: Value, right: Value) -> Value:
     growing.extend(ctx, made, right)
     if lengths[0] is not None and lengths[1] is not None:
         made.extent = b.add(lengths[0], lengths[1])
+    made.kind = left.kind
+    return made
+
+
+def of_run_time(ctx: Context, value: Value, kind: str) -> GrowingList | None:
+    """What stands behind a star in a display, as a list, where only the run knows how much it is."""
+    counted = iterating.iteration(ctx, value)
+    if isinstance(counted, list):
+        return None
+    trips = trip_count(*counted[:3])
+    contents = ctx.deref(iterating.sequence(ctx, value))
+    is_matrix = isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim != 1
+    if b.constant(trips) is not None or is_matrix or (kind == "tuple" and ctx.facts.is_of_arguments(trips)):
+        return None
+    made = ctx.deref(listed(ctx, contents, "list"))
+    return replace(made, kind=kind) if isinstance(made, GrowingList) else None
+
+
+def put_together(ctx: Context, items: Sequence[Value], lists: Sequence[int], kind: str) -> Value:
+    """A display of `items`, some of which, at the positions `lists`, stand for what is in them."""
+    nothing, bounds = Seq((), kind), [*lists, len(items)]
+    made: Value = Seq(tuple(items[: bounds[0]]), kind)
+    for at, behind in itertools.pairwise(bounds):
+        whole = items[at]
+        assert isinstance(whole, GrowingList)
+        for more in (whole, Seq(tuple(items[at + 1 : behind]), kind)):
+            if made != nothing and more != nothing:
+                assert isinstance(made, (Seq, GrowingList))
+                made = joined(ctx, made, more)
+            else:
+                made = more if made == nothing else made
     return made
 
 
@@ -335,7 +369,7 @@ def _lengths_of_lists(ctx: Context, value: Value) -> set[Expr]:
             return set()
         return {b.index(len(value.columns)) if value.columns else value.dims[0]}
     held = [ctx.deref(item) for item in value.items] if isinstance(value, Seq) else []
-    if not all(isinstance(one, GrowingList) or (isinstance(one, Seq) and one.kind == "list") for one in held):
+    if not all(map(is_list, held)):
         return set()
     return {b.index(len(one.items)) if isinstance(one, Seq) else one.length for one in held}  # type: ignore[union-attr]
 
@@ -393,6 +427,7 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
 
     made = growing.changed(ctx, owner, part)
     twins.note(ctx, made, owner, again=True)
+    made.kind = owner.kind
     return made
 
 
@@ -414,8 +449,11 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         if isinstance(items, list):
             return Seq(tuple(items), kind)
         start, stop, step, _ = counted
-        problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
-        ctx.must_be_known(Scalar(trip_count(start, stop, step), True), problem, help)
+        trips = trip_count(start, stop, step)
+        if ctx.facts.is_of_arguments(trips):
+            problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
+            ctx.must_be_known(Scalar(trips, True), problem, help)
+        return tuples.as_tuple(ctx.deref(listed(ctx, value, "list")))
     if isinstance(contents, Range):
         return growing.list_of(ctx, growing.numbers(ctx, contents), True)
     if isinstance(contents, GrowingList):
@@ -427,7 +465,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         if isinstance(items, list):
             return Seq(tuple(items), kind)
         return growing.list_of(ctx, array, False)
-    if isinstance(contents, Method) and contents.name in ("ndindex", "product"):
+    if iterating.is_lazy(contents) and not isinstance(counted, list):
         count = b.constant(trip_count(*counted[:3]))
         items = iterating.one_by_one(counted) if count is not None and count <= _FEW else None
         return Seq(tuple(items), kind) if isinstance(items, list) else compose(ctx, "lists", "listed", [contents], {})

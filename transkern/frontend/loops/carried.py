@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
-from transkern.frontend.containers import list_types
+from transkern.frontend.containers import list_types, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
 from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
@@ -384,6 +384,8 @@ class LoopState:
                 return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
             case ("table", shape):
                 return carried_lists.carried_table(ctx, name, shape, initial)
+            case ("tuple", inner):
+                return tuples.as_tuple(self._slot(owner, name, inner, tuples.as_list(ctx, initial)))
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -519,6 +521,8 @@ class LoopState:
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            if isinstance(slot, GrowingList) and isinstance(value, Seq):
+                value = tuples.as_tuple(tuples.as_list(ctx, value))
             if value != slot:
                 note_lists(self, owner, name, slot, value, leaving)
                 if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +76,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("row", rows)
         case Instance(pool):
             return ("instance", pool)
+        case GrowingList(kind="tuple"):
+            return ("tuple", ("same", replace(value, kind="list")))
         case GrowingList() if value.prefix:
             return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
         case _:
@@ -124,6 +127,63 @@ def _table_of_both(
     return both
 
 
+def _tuple_of_both(ctx: Context, name: str, old: Any, new: Any) -> Any:
+    """The kind of tuples whose length only the run knows, one of which is the other in the next iteration; None where
+    they are no such."""
+    if old[0] == new[0] == "items" and len(old[2]) == len(new[2]):
+        return None
+    lists = [_list_in_tuple(ctx, kind) for kind in (old, new)]
+    if None in lists:
+        return None
+    match known := [kind for kind in lists if kind != _NOTHING]:
+        case []:
+            return old if old[0] == "tuple" else new
+        case [both]:
+            return ("tuple", both)
+        case [("list", *_), ("list", *_)]:
+            return ("tuple", _list_of_both(ctx, name, *known))
+        case [("table", one), ("table", two)] if (table := carried_lists.joined(one, two)) is not None:
+            return ("tuple", ("table", table))
+        case _:
+            return None
+
+
+_NOTHING = ("list",)  # of which nothing is known: it is empty so far
+
+
+def _list_in_tuple(ctx: Context, kind: Any) -> Any:
+    """The kind of list that a tuple is whose length only the run knows; None where it can be no such."""
+    match kind:
+        case ("tuple", ("same", GrowingList() as made)) if _is_untyped(made):
+            return _NOTHING
+        case ("tuple", inner):
+            own = of_its_own(ctx, inner)
+            return own if own[0] in ("list", "table") else None
+        case ("items", Seq(kind="tuple"), []):
+            return _NOTHING
+        case ("items", Seq(kind="tuple"), [first, *more]):
+            found = _element(first)
+            for other in map(_element, more):
+                found = None if found is None or other is None else carried_lists.joined(found, other)
+            if found is None:
+                return None
+            return ("table", found) if found.columns else ("list", found.dtype, found.python, None, None)
+        case _:
+            return None
+
+
+def _element(kind: Any) -> carried_lists.Table | None:
+    """What a list of elements of a kind is like: of numbers, and of tuples of these."""
+    match kind:
+        case ("scalar", dtype, python, _, types) if len(types) == 1:
+            return carried_lists.Table(dtype, python, "", None, None, (), False, (), None)
+        case ("items", Seq(kind="tuple"), [_, *_] as inner):
+            columns = tuple(found for k in inner if (found := _element(k)) is not None)
+            if len(columns) == len(inner):
+                return carried_lists.Table("", False, "tuple", None, None, (), False, columns, None)
+    return None
+
+
 def _list_kind(value: GrowingList) -> Any:
     return ("list", value.dtype, value.python, value.objects, value.site if value.tags else None)
 
@@ -142,7 +202,7 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
 def _grows(ctx: Context, kind: Any) -> bool:
     """Whether it is a list whose length is a variable."""
     match kind:
-        case ("list" | "table", *_) | ("same", GrowingList()):
+        case ("list" | "table" | "tuple", *_) | ("same", GrowingList()):
             return True
         case ("object", Object() as value):
             return isinstance(ctx.deref(value), GrowingList)
@@ -175,7 +235,7 @@ def _has_other_length(ctx: Context, kind: Any, value: Object) -> bool:
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance", "tuple")
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -187,8 +247,8 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return ("table", shape)
         case ("object", Object() as made):
             return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
-        case ("or none", inner):
-            return ("or none", of_its_own(ctx, inner))
+        case ("or none" | "tuple" as which, inner):
+            return (which, of_its_own(ctx, inner))
         case ("items", shell, kinds):
             return ("items", shell, tuple(of_its_own(ctx, k) for k in kinds))
         case _:
@@ -201,7 +261,7 @@ def without_made(ctx: Context, kind: Any, known: Collection[int]) -> Any:
     match kind:
         case ("object", Object() as made) if made.token not in known:
             return ("fresh", without_made(ctx, kind_of(ctx, ctx.deref(made)), known))
-        case ("fresh" | "or none" as which, inner):
+        case ("fresh" | "or none" | "tuple" as which, inner):
             return (which, without_made(ctx, inner, known))
         case ("items", shell, kinds):
             return ("items", shell, tuple(without_made(ctx, k, known) for k in kinds))
@@ -261,6 +321,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("items", shell, tuple(
                 join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slots, strict=True)
             ))  # fmt: skip
+        case ("items" | "tuple", *_), ("items" | "tuple", *_) if (
+            (both := _tuple_of_both(ctx, name, old, new)) is not None
+        ):  # fmt: skip
+            return both
         case ("or none", _), ("choice", (None,)):
             return old
         case ("choice", (None,)), ("or none", _):

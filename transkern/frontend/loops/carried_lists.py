@@ -43,8 +43,8 @@ class Table:
     tagged: bool
     columns: tuple[Table, ...]
     site: Site | None = field(compare=False)
-    nested: bool = False  # its elements are lists (`arrays`) of their own lengths
-    arrays: bool = False
+    nested: bool = False  # its elements are lists (tuples, arrays: `kind`) of their own lengths
+    kind: str = ""
     pool: Table | None = None  # what these hold; None where all are empty, as far as is known
 
 
@@ -65,16 +65,16 @@ def _shape(one: GrowingList) -> Table | None:
     pool = _shape(one.rows.pool)
     if one.rows.shared or (pool is None and not _is_untyped(one.rows.pool)):
         return None
-    arrays = pool is not None and one.rows.arrays
-    return replace(shape, dtype="index", python=True, nested=True, arrays=arrays, pool=pool)
+    kind = one.rows.kind if pool is not None or one.rows.kind == "tuple" else ""
+    return replace(shape, dtype="index", python=True, nested=True, kind=kind, pool=pool)
 
 
 def joined(one: Table, two: Table) -> Table | None:
     """What two lists are both like, where some of the lists in them are empty, as far as is known."""
     pools = [p for p in (one.pool, two.pool) if p is not None]
     pool = joined(*pools) if len(pools) == 2 else next(iter(pools), None)
-    known = one if one.pool is not None else two
-    heads = [replace(x, columns=(), pool=None, arrays=known.arrays if x.pool is None else x.arrays) for x in (one, two)]
+    kinds = [one.kind or two.kind, two.kind or one.kind]
+    heads = [replace(x, columns=(), pool=None, kind=kind) for x, kind in zip((one, two), kinds, strict=True)]
     if heads[0] != heads[1] or len(one.columns) != len(two.columns) or (pools and pool is None):
         return None
     columns = [joined(*both) for both in zip(one.columns, two.columns, strict=True)]
@@ -147,7 +147,7 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     _hold(ctx, made, shape.dtype, shape.python)
     if shape.nested:
         site = shape.pool and shape.pool.site
-        made.rows = rows.made(ctx, made.buffer, site or ("fixed",), shape.arrays)
+        made.rows = rows.made(ctx, made.buffer, site or ("fixed",), shape.kind)
         for one in made.rows.lists[:-1]:
             _hold(ctx, one, "index", True)
         if shape.pool is not None:

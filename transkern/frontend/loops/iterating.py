@@ -84,7 +84,10 @@ def is_lazy(value: Value) -> bool:
 def all_of(ctx: Context, value: Value) -> Value:
     """What an iterator, or a view of a dict, goes over, as a list; any other value as it is."""
     match value:
-        case Iterated(value=made):
+        case Iterated(value=made, some=some):
+            if some is not None:
+                text = "the columns of a list without rows, whose number is 0, where it has been compiled for others"
+                ctx.guard(some, "RuntimeError", text)
             return made
         case View(owner, name):
             from transkern.frontend.containers import hashed

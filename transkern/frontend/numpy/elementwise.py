@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -95,6 +95,13 @@ def is_number(value: Value) -> bool:
     return isinstance(value, Static) and isinstance(value.value, (bool, int, float, complex, np.generic))
 
 
+def is_of_numbers(value: Value) -> TypeGuard[Seq]:
+    """Whether a value is a tuple of a known number of numbers."""
+    if not isinstance(value, Seq) or value.kind != "tuple":
+        return False
+    return all(is_number(i) or isinstance(i, Scalar) for i in value.items)
+
+
 def is_python_number(value: Value) -> bool:
     if isinstance(value, Static):
         return isinstance(value.value, (bool, int, float, complex)) and not isinstance(value.value, np.generic)
@@ -166,10 +173,8 @@ def type_name(value: Value) -> str:
         case Scalar() | Array():
             kind = "i" if value.dtype == "index" else np.dtype(value.dtype).kind
             return {"b": "bool", "i": "int", "u": "int", "c": "complex"}.get(kind, "float")
-        case Seq(_, kind):
+        case Seq(kind=kind) | GrowingList(kind=kind):
             return kind
-        case GrowingList():
-            return "list"
         case _:
             return "NoneType" if value == Static(None) else "object"
 
@@ -243,8 +248,8 @@ def describe(value: Value) -> str:
             return f"an array of {value.dtype} with {value.ndim} dimension" + ("" if value.ndim == 1 else "s")
         case Seq(items, kind):
             return f"a {kind} of {len(items)}"
-        case GrowingList():
-            return "a list"
+        case GrowingList(kind=kind):
+            return f"a {kind}"
         case Hashed(kind):
             return f"a {kind} whose keys are known at run time"
         case Known(path):

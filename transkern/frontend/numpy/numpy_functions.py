@@ -421,7 +421,7 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     if not isinstance(owner, GrowingList):
         return None
     is_first = a.optional("axis") in (None, Static(0))
-    if owner.rows is not None and owner.rows.arrays and is_first and a.get("dtype") is None:
+    if owner.rows is not None and owner.rows.kind == "array" and is_first and a.get("dtype") is None:
         flat = not owner.rows.pool.dims
         if a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack"):
             return compose(ctx, "lists", "concatenated", [owner], {})

@@ -589,6 +589,11 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
     if default is not None:
         return compose(ctx, "folding", f"{name}_or", [source, default], {})
     contents = ctx.deref(source)
+    if isinstance(contents, GrowingList) and (
+        contents.columns or contents.row or contents.options or contents.rows is not None
+    ):  # fmt: skip
+        ctx.guard(b.compare("greater", contents.length, b.ZERO), "ValueError", _empty(name))
+        return compose(ctx, "folding", "greatest" if name == "max" else "least", [source], {})
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
     array = growing.numbers(ctx, contents)
     if array.ndim != 1:

@@ -100,7 +100,7 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             inner = ", ".join(f"{n}={p.template}" for n, p in zip(names, parts, strict=True))
             return Text(f"{kind.__name__}({inner})", tuple(a for p in parts for a in p.args))
         case Array() | Concatenation() | GrowingList():
-            what = "a list of run-time length" if isinstance(value, GrowingList) else describe(value)
+            what = describe(value) + (" of run-time length" if isinstance(value, GrowingList) else "")
             ctx.fail(refusals.TEXT, f"{what} in a text", "show numbers of it, such as its length or an element")
         case _:
             ctx.fail(refusals.TEXT, f"{describe(value)} in a text", _HELD)

@@ -62,7 +62,7 @@ def _check_hashable(ctx: Context, value: Value) -> None:
     if isinstance(held, (Array, Concatenation)) or (isinstance(held, Static) and type(held.value).__hash__ is None):
         name = "numpy.ndarray" if not isinstance(held, Static) else type(held.value).__name__
         ctx.guard(b.FALSE, "TypeError", f"unhashable type: '{name}'")
-    if isinstance(held, (GrowingList, Row, Hashed, Dict)) or (isinstance(held, Seq) and held.kind != "tuple"):
+    if isinstance(held, (Row, Hashed, Dict)) or (isinstance(held, (Seq, GrowingList)) and held.kind != "tuple"):
         ctx.guard(b.FALSE, "TypeError", f"unhashable type: '{type_name(held)}'")
     if isinstance(held, Seq):
         for item in held.items:

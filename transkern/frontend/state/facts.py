@@ -46,6 +46,10 @@ class Facts:
 
     # --- conditions
 
+    def is_of_arguments(self, value: Expr) -> bool:
+        """Whether a number is one of the arguments' sizes and scalars, for which a function may be compiled anew."""
+        return variables_read(value) <= self.entry and not buffers_read(value)
+
     @contextmanager
     def knowing(self, condition: Expr) -> Iterator[None]:
         """Inside, `condition` holds."""

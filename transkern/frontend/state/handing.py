@@ -32,7 +32,9 @@ def opened(ctx: Context, row: Row) -> GrowingList:
         columns = [placed(c) for c in one.columns]
         return replace(one, head=head.name, count=count.name, columns=columns, row_of=row, extent=None)
 
-    return placed(pool)
+    made = placed(pool)
+    made.kind = rows.kind or "list"
+    return made
 
 
 def only_read(ctx: Context, value: Value) -> None:

@@ -43,7 +43,6 @@ def made_now(ctx: Context, kind: type, make: Callable[[], Value], names: frozens
     read = {name for e in exprs(walk(ctx.emitter.out[begun:])) for name in (*buffers_read(e), *variables_read(e))}
     return Iterated(kind, made, frozenset(read), frozenset(tokens) & before, names)
 
-
 def names_late(node: ast.GeneratorExp, env: Mapping[str, Value]) -> frozenset[str]:
     """The names of its surroundings that a generator expression, and what it calls, read for each element."""
     first, *others = node.generators

@@ -24,7 +24,7 @@ from transkern.frontend.containers import (
     sequences,
 )
 from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
-from transkern.frontend.containers.item_stores import is_list, store_at
+from transkern.frontend.containers.item_stores import store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
 from transkern.frontend.numpy import flats, library_calls, outputs
@@ -86,6 +86,7 @@ from transkern.frontend.values.values import (
     as_outside,
     as_plain_tuple,
     children,
+    is_list,
     lies,
     with_children,
 )  # fmt: skip
@@ -316,6 +317,8 @@ class Assignments(Results):
     def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
+        if isinstance(value, Iterated) and value.some is not None and wanted:
+            ctx.guard(value.some, "ValueError", f"not enough values to unpack (expected {wanted}, got 0)")
         value = iterating.all_of(ctx, value)
         value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
         match value:
@@ -619,8 +622,9 @@ class Assignments(Results):
             made_set = asked(ctx, python_types.BINARY[op][0], known, other)
             frozen = isinstance(made_set, frozenset)
             return Seq(tuple(Static(v) for v in made_set), "set", outside=frozen, frozen=frozen)
-        if op == "add" and is_list(left) and is_list(right):
-            return sequences.joined(ctx, left, right)
+        if op == "add" and isinstance(left, (Seq, GrowingList)) and isinstance(right, (Seq, GrowingList)):
+            if left.kind == right.kind and left.kind in ("list", "tuple"):
+                return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
                 return Static(asked(ctx, PYTHON_OPERATORS[op], left.value, right.value))

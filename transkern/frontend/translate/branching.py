@@ -11,7 +11,7 @@ from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, rows
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
-from transkern.frontend.numpy.elementwise import as_array, describe, difference, scalar_expr, select
+from transkern.frontend.numpy.elementwise import as_array, describe, difference, is_of_numbers, scalar_expr, select
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, guards, handing
@@ -294,7 +294,8 @@ class Branches(Assignments):
                 out.append(n.Assign(variable.name, code, span=ctx.session.span))
             return Char(variable)
         lists = [ctx.deref(v) for v in (one, two)]
-        if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
+        known = not any(isinstance(v, GrowingList) for v in lists)
+        if all(isinstance(v, (GrowingList, Seq)) for v in lists) and (not known or self._differ_at_run_time(lists)):
             return self.join_lists(name, lists[0], lists[1], out1, out2)
         x, y = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(x, y)
@@ -321,6 +322,12 @@ class Branches(Assignments):
                 ctx.aliasing.chosen[joined.base] = name, self.decides
             return joined
         return differ
+
+    def _differ_at_run_time(self, values: Sequence[Value]) -> bool:
+        """Whether two tuples of numbers are of different lengths, and only the run knows which of them it is."""
+        lengths = {len(v.items) for v in values if is_of_numbers(v)}
+        by_arguments = self.decides is None or self.ctx.facts.is_of_arguments(self.decides)
+        return len(lengths) == len(values) and not by_arguments
 
     def array_in(self, value: Value, out: list[n.Stmt]) -> Array:
         """An array, at the end of `out`."""
@@ -362,7 +369,11 @@ class Branches(Assignments):
         ctx = self.ctx
         if any(isinstance(v, GrowingList) and v.is_queue for v in (one, two)):
             return Unbound(f"`{name}` is another deque on each of two paths", self.decides)
+        kinds = {v.kind for v in (one, two) if isinstance(v, (Seq, GrowingList))}
+        if len(kinds) > 1:
+            return Unbound(f"`{name}` is a {' or a '.join(sorted(kinds))} on each of two paths", self.decides)
         joined = growing.new(ctx, name, (), self.site(f"{name} of two"))
+        joined.known -= _named_in(out1) | _named_in(out2)  # its memory is made before the paths part
         for value, out in ((one, out1), (two, out2)):
             with ctx.emitter.block(out) as more:
                 growing.extend(ctx, joined, value)
@@ -371,6 +382,7 @@ class Branches(Assignments):
             for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
                 handing.only_read(ctx, v)
         self._as_given(one, two, joined)
+        joined.kind = kinds.pop()
         return joined
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
@@ -386,7 +398,7 @@ class Branches(Assignments):
                 return self._half_object(name, value, out1, out2, first)
             if value.row_of is not None or value.prefix or value.is_queue:
                 return Unbound(f"`{name}` has a value on one of two paths only")
-            none = Seq((), "list")
+            none = Seq((), value.kind)
             held = self.join_lists(name, value if first else none, none if first else value, out1, out2)
             flag = ctx.names.variable(f"{name} is set", "bool")
             for out in (out1, out2):
@@ -736,6 +748,11 @@ def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:
     """The choice's number among more options."""
     numbers = [b.index(options.index(o)) for o in choice.options]
     return select(choice.index, numbers)
+
+
+def _named_in(statements: Sequence[n.Stmt]) -> set[str]:
+    """The sizes and numbers that statements give names to."""
+    return {s.name.removesuffix(".size") for s in walk(statements) if isinstance(s, n.Let)}
 
 
 def _of_other_lengths(one: Value, two: Value) -> bool:

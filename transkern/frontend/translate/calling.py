@@ -19,7 +19,7 @@ from transkern.errors import CompileError
 from transkern.frontend.anew import MustLoop, NotKnown
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, growing, hashed, objects, ordering, rows
+from transkern.frontend.containers import dict_types, growing, hashed, objects, ordering, rows, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
@@ -46,6 +46,7 @@ from transkern.frontend.values.values import (
     Function,
     GrowingList,
     Hashed,
+    Iterated,
     Known,
     Maybe,
     Method,
@@ -96,6 +97,15 @@ def _told(ctx: Context, value: Value) -> Any:
             return tuple(_told(ctx, i) for i in items)
         case _:
             return type(held).__name__
+
+
+_TAKING_ALL = [Known(name) for name in ("builtins.list", "builtins.tuple", "numpy.array", "numpy.asarray")]
+"""What no tuple of numbers is wrong for, so that it may be called where Python would not come to it."""
+
+
+def _is_of_rows(call: ast.Call) -> bool:
+    """Whether a call is given all that is in something, and nothing else."""
+    return len(call.args) == 1 and isinstance(call.args[0], ast.Starred) and not call.keywords
 
 
 class Calls(Conditions):
@@ -159,13 +169,14 @@ class Calls(Conditions):
             folded = folds.folded(self, function.path, source, node)
             if folded is not None:
                 return folded
+        if function == Known("builtins.zip") and _is_of_rows(node):
+            return self._unzipped(node)
         function, positional, keywords = self._given(function, node)
         if isinstance(function, Partial):
             function, positional, keywords = function.called(positional, keywords)
         if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
             is_map = function == Known("builtins.map")
-            make = tools.partial(self.mapped, is_map, positional[0], positional[1:], node)
-            return iterators.made_now(ctx, map if is_map else filter, make, iterators.names_read(positional[0]))
+            return self._mapped(is_map, positional, node)
         if isinstance(function, Known) and len(positional) == 1 and not keywords:
             with At(ctx, node, self.scope.file):
                 made = special_methods.builtin(ctx, function.path, positional[0])
@@ -222,6 +233,27 @@ class Calls(Conditions):
                     return self.inline(written.function, [function, *positional], keywords, node)
                 case _:
                     ctx.fail(refusals.PYTHON_CALL, f"a call of {describe(function)}", _CALLED)
+
+    def _mapped(self, is_map: bool, given: list[Value], node: ast.Call) -> Value:
+        """``map(function, *iterables)``, ``filter(function, iterable)``."""
+        function, source = given[:2]
+        some = source.some if is_map and isinstance(source, Iterated) and function in _TAKING_ALL else None
+        if some is not None and isinstance(source, Iterated):
+            given[1] = replace(source, some=None)
+        make = tools.partial(self.mapped, is_map, function, given[1:], node)
+        made = iterators.made_now(self.ctx, map if is_map else filter, make, iterators.names_read(function))
+        return made if some is None or not isinstance(made, Iterated) else replace(made, some=some)
+
+    def _unzipped(self, node: ast.Call) -> Value:
+        """``zip(*rows)``."""
+        rows = node.args[0]
+        assert isinstance(rows, ast.Starred)
+        given = self.expr(rows.value)
+        with At(self.ctx, node, self.scope.file):
+            columns = tuples.unzipped(self.ctx, given)
+        if columns is not None:
+            return columns
+        return functions.call(self.ctx, "builtins.zip", self.elements(given, None, rows), {})
 
     def _lists_apart(self, node: ast.expr, receiver: Value) -> None:
         """``lists[k].append(value)`` where each list has a length of its own, and `k` is known at run time."""

@@ -235,10 +235,9 @@ class Comparisons(Body):
         Python's; None where an array takes part."""
         ctx = self.ctx
         kinds = [
-            v.kind if isinstance(v, Seq) else "list" if isinstance(v, GrowingList) and not v.is_queue else ""
-            for v in (x, y)
+            v.kind if isinstance(v, Seq) or (isinstance(v, GrowingList) and not v.is_queue) else "" for v in (x, y)
         ]
-        if kinds == ["list", "list"]:
+        if kinds in (["list", "list"], ["tuple", "tuple"]):
             if any(not v.items if isinstance(v, Seq) else not is_typed(ctx, v) for v in (x, y)):  # type: ignore[arg-type]
                 lengths = [b.index(len(v.items)) if isinstance(v, Seq) else v.length for v in (x, y)]  # type: ignore
                 return Scalar(b.compare(name, *lengths), True)

@@ -17,7 +17,7 @@ from typing import Any
 from transkern import refusals
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.bodies import At
-from transkern.frontend.containers import empties, hashed
+from transkern.frontend.containers import empties, hashed, sequences
 from transkern.frontend.numpy import grids
 from transkern.frontend.numpy.elementwise import apply, describe, opened, present
 from transkern.frontend.python.texts import as_text, quoted, together
@@ -152,11 +152,11 @@ class Expressions(Calls):
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.conditional(test, body, orelse)
             case ast.Tuple(elts=elts):
-                return Seq(self._display(elts), "tuple")
+                return self._display(elts, "tuple")
             case ast.List(elts=elts):
-                return Seq(self._display(elts), "list")
+                return self._display(elts, "list")
             case ast.Set(elts=elts):
-                elements = Seq(self._display(elts), "list")
+                elements = self._display(elts, "list")
                 with At(ctx, node, self.scope.file):
                     return TABLE["builtins.set"](ctx, [elements], {})
             case ast.Dict(keys=keys, values=values):
@@ -222,18 +222,23 @@ class Expressions(Calls):
                 those.put(self.expr(node))
         return those.values
 
-    def _display(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
+    def _display(self, elts: Sequence[ast.expr], kind: str) -> Value:
         check_items(len(elts))
+        lists = []  # the positions of those whose lengths only the run knows
         with waiting(self.ctx) as those:
             for e in elts:
                 if isinstance(e, ast.Starred):
-                    for item in self.elements(self.expr(e.value), None, e):
+                    value = self.expr(e.value)
+                    with At(self.ctx, e, self.scope.file):
+                        whole = sequences.of_run_time(self.ctx, value, kind)
+                    lists += [] if whole is None else [len(those.values)]
+                    for item in self.elements(value, None, e) if whole is None else [whole]:
                         those.put(item)
                     continue
                 item = self.expr(e)
                 with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
                     those.put(self._placed(item, "listed" if isinstance(e, ast.ListComp) else ITEM))
-        return tuple(those.values)
+        return sequences.put_together(self.ctx, those.values, lists, kind)
 
     def _placed(self, value: Value, name: str = ITEM) -> Value:
         """`value` as an item of a display: a list in a list is an object of its own. A comprehension has another `name`

@@ -263,7 +263,7 @@ def call_method(
         found = sequences.method(ctx, receiver, name, args, keywords)
         if found is not None:
             return found
-        kind = "list" if isinstance(contents, GrowingList) else getattr(contents, "kind", "dict")
+        kind = getattr(contents, "kind", "dict")
         help = "write a loop for it; `transkern docs language` has the methods that are compiled"
         ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{getattr(kind, '__name__', kind)}.{name}`", help)
     args = [ctx.contents(a) for a in args]

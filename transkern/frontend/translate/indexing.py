@@ -60,6 +60,7 @@ from transkern.frontend.values.values import (
     Text,
     Value,
     children,
+    is_list,
     same_structure,
     with_children,
 )  # fmt: skip
@@ -487,7 +488,7 @@ def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     held = [ctx.deref(e) for e in elements]
     if all(isinstance(e, Array) and e.axes for e in held):
         return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
-    if all(isinstance(e, GrowingList) or (isinstance(e, Seq) and e.kind == "list") for e in held):
+    if all(map(is_list, held)):
         return True
     inner = [e.value if isinstance(e, OrNone) else e for e in held if e != Static(None)]
     return len(inner) < len(held) and all(is_number(e) or isinstance(e, Scalar) for e in inner)
@@ -521,12 +522,12 @@ def list_position(ctx: Context, item: Value, error: str = "IndexError", problem:
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
     if len(items) == 1 and isinstance(items[0], Slice):
         return _list_slice(ctx, owner, items[0])
-    of: Any = collections.deque() if owner.is_queue else []
+    of: Any = collections.deque() if owner.is_queue else () if owner.kind == "tuple" else []
     check_position(ctx, items[0] if len(items) == 1 else Seq(tuple(items)), lambda at: of[at])
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
         count = owner.length
         at = list_position(ctx, items[0])
-        message = "deque index out of range" if owner.is_queue else "list index out of range"
+        message = f"{'deque' if owner.is_queue else owner.kind} index out of range"
         if not is_typed(ctx, owner):
             ctx.guard(b.FALSE, "IndexError", message)
         if ctx.control.trusted:
@@ -574,7 +575,9 @@ def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
         assert isinstance(chosen, Array)
         return chosen
 
-    return growing.changed(ctx, owner, part)
+    made = growing.changed(ctx, owner, part)
+    made.kind = owner.kind
+    return made
 
 
 def is_typed(ctx: Context, owner: GrowingList) -> bool:
@@ -608,7 +611,7 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         problem = "an element of a list that nothing has been appended to yet"
         ctx.fail(refusals.SUBSCRIPT, problem, "start it with an element")
     loaded = ctx.names.load(owner.buffer, owner.index(at))
-    if owner.rows is not None and owner.rows.arrays:
+    if owner.rows is not None and owner.rows.kind == "array":
         from transkern.frontend.containers.rows import array_of
 
         return array_of(ctx, owner.rows, ctx.let(loaded, "number"))
@@ -662,6 +665,9 @@ def as_item(ctx: Context, item: Item) -> Item:
         ctx.guard(b.logical_not(item.none), "RuntimeError", text)
         item = item.value
     match item:
+        case GrowingList(kind="tuple"):
+            problem = "a tuple whose length only the run knows as a subscript"
+            ctx.fail(refusals.SUBSCRIPT, problem, "make it an array of positions: np.array(t)")
         case GrowingList() | Seq(_, "list"):
             array = list_array(ctx, item) if isinstance(item, GrowingList) else positions(ctx, item)
             if array.dtype == "bool" and array.ndim > 1:

@@ -114,9 +114,9 @@ def _example(ctx: Context, value: Value) -> Any:
             return np.ones((1,) * array.ndim, "int64" if array.dtype == "index" else array.dtype)
         case Concatenation(dtype=dtype):
             return np.ones(1, dtype)
-        case Seq(_, "tuple"):
+        case Seq(kind="tuple") | GrowingList(kind="tuple"):
             return ()
-        case Seq(_, "list") | GrowingList():
+        case Seq(kind="list") | GrowingList():
             return []
         case Slice():
             return slice(None)

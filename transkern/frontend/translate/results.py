@@ -155,10 +155,13 @@ class Results(Expressions):
             problem = "returning lists beside a list of more than a few lists among the arguments, of which they may be"
             self.ctx.fail(refusals.RESULT, problem, "return arrays, numbers, or lists of numbers")
         if isinstance(value, Row):
-            value = growing.copied(self.ctx, handing.opened(self.ctx, value))
+            row = handing.opened(self.ctx, value)
+            value = replace(growing.copied(self.ctx, row), kind=row.kind)
         match value:
             case Instance(pool, number):
                 return self._objects_result(pool, n.ScalarResult(number, True), "object")
+            case GrowingList(kind="tuple"):
+                return n.TupleResult((self.result(replace(value, kind="list")),), "tuple of list")
             case GrowingList(objects=Pool() as pool):
                 numbers = n.ListResult(value.buffer if value.dtype else "", b.size(value.count), "index", True)
                 return self._objects_result(pool, numbers, "objects")
@@ -166,7 +169,9 @@ class Results(Expressions):
                 return n.ScalarResult(static_expr(self.ctx, v), False)
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
                 return n.ConstantResult(v)
-            case Seq(kind="set" | "dict_keys" | "dict_values" | "dict_items" as kind):
+            case Seq(items, "set", frozen=frozen):
+                return n.TupleResult(tuple(self.result(i) for i in items), "frozenset" if frozen else "set")
+            case Seq(kind="dict_keys" | "dict_values" | "dict_items" as kind):
                 self.ctx.fail(refusals.RESULT, f"returning a {kind}", "return a list or a tuple of it: list(…)")
             case Iterated() | View():
                 self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", "return a list of it: list(…)")
@@ -420,8 +425,8 @@ def _list_result(owner: GrowingList) -> n.Result:
         rows = owner.rows
         numbers = n.ListResult(owner.buffer if owner.dtype else "", b.size(owner.count), "index", True)
         parts = (numbers, _list_result(rows.starts), _list_result(rows.sizes), _list_result(rows.pool))
-        if not rows.arrays:
-            return n.TupleResult(parts, "ragged lists")
+        if rows.kind != "array":
+            return n.TupleResult(parts, f"ragged {rows.kind or 'list'}s")
         pool = n.ArrayResult(rows.pool.buffer, (b.size(rows.pool.count), *rows.pool.dims), rows.pool.dtype)
         return n.TupleResult((*parts[:3], pool), "ragged arrays")
     if owner.columns:

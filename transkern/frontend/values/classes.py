@@ -90,8 +90,10 @@ def class_of(value: Value) -> type | None:
             return np.dtype(expr.dtype).type
         case Seq(kind=kind, frozen=frozen):
             return frozenset if frozen else _SEQUENCES.get(kind)
-        case GrowingList() | Row():
-            return list
+        case GrowingList(kind=kind):
+            return _SEQUENCES[kind]
+        case Row(rows):
+            return _SEQUENCES[rows.kind or "list"]
         case Hashed():
             return (frozenset if value.frozen else set) if value.kind == "set" else value.of or dict
         case Dict():

@@ -122,9 +122,9 @@ def example(ctx: Context, value: Value) -> Any:
         case Seq(_, kind):
             return _SEQUENCES[kind]() if kind in _SEQUENCES else _UNKNOWN
         case GrowingList() as owner:
-            return collections.deque([1]) if owner.is_queue else [1]
-        case Row():
-            return [1]
+            return collections.deque([1]) if owner.is_queue else (1,) if owner.kind == "tuple" else [1]
+        case Row(rows):
+            return (1,) if rows.kind == "tuple" else [1]
         case Dict():
             return {}
         case Hashed(kind="set", frozen=frozen):

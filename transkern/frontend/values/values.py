@@ -380,6 +380,7 @@ class GrowingList:
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
+    kind: str = "list"  # "tuple": it is one, whose length only the run knows, and nothing changes it
     distinct: bool = field(default=False, compare=False)  # no two of its tuples begin with the same
     blocks: tuple[list[Any], ...] = field(default=(), compare=False, repr=False)  # of statements, around its making
 
@@ -458,7 +459,7 @@ class Rows:
     sizes: GrowingList
     rooms: GrowingList
     pool: GrowingList
-    arrays: bool = False  # what stands in the list are arrays, which keep their lengths
+    kind: str = ""  # what stands in the list: "list"s, "tuple"s or "array"s, which keep their lengths; nothing yet
     shared: bool = False  # some of them are views of arguments
 
     @property
@@ -608,6 +609,7 @@ class Iterated:
     read: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()
     names: frozenset[str] = frozenset()
+    some: Expr | None = None  # it has these elements where this holds, and none elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -661,6 +663,10 @@ def with_children(value: Value, items: tuple[Value, ...]) -> Value:
     """The container with other items."""
     assert isinstance(value, (Seq, Dict, Record))
     return replace(value, items=items)
+
+
+def is_list(value: Value) -> bool:
+    return isinstance(value, (Seq, GrowingList)) and value.kind == "list"
 
 
 def is_outside(value: Value) -> bool:
