@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, IntFlag
 from functools import cache
 from itertools import count, product
 from typing import Any
@@ -381,3 +381,38 @@ def test_parts_of_texts() -> None:
         alike(palindrome, text)
     for at in ((1, 3), (-3, -1), (0, 100), (4, 2), (-100, 2), (9, 9)):
         alike(parts_of_texts, "abcdef", np.array(at))
+
+
+class Mode(str, Enum):  # noqa: UP042
+    FAST = "fast"
+
+
+class Right(IntFlag):
+    READ = 4
+    WRITE = 2
+
+
+def members_as_results(x):
+    """Members of enums are what they are as results, too; an enum is a sequence of its members."""
+    total = sum(level.value * k for k, level in enumerate(Level)) + len(Wall)
+    counts = {w.name: int((x > len(w.value) - 7).sum()) for w in Wall}
+    found = [Level(1), Wall("closed"), Level["HIGH"], Mode.FAST, Right.READ | Right.WRITE]
+    return total, counts, list(Level), max(Level), {Level.LOW: 1.5, Wall.CLOSED: len(x)}, found
+
+
+def greatest(x):
+    """`max` and `min` of two tuples or lists, and of many."""
+    best, least, text = (-np.inf, -1), None, (-1.0, "none")
+    for k, v in enumerate(x.tolist()):
+        best = max(best, (v, k))
+        c = [v, float(k)]
+        least = c if least is None else min(least, c)
+        text = max(text, (v, "some"))
+    pairs = [(v, k) for k, v in enumerate(x.tolist())]
+    return best, least, text, max((1, len(x)), (len(x), 1), (2, 0)), max(pairs, default=None), min([*pairs, (0.0, 9)])
+
+
+@pytest.mark.parametrize("x", [X, NONE, X[:0]], ids=["some", "none", "empty"])
+@pytest.mark.parametrize("function", [members_as_results, greatest])
+def test_members_and_tuples(function: Any, x: Any) -> None:
+    alike(function, x)

@@ -18,6 +18,12 @@ def container_text(r: n.TupleResult) -> str:
     """A Python function of the items of a ``dict``, ``record`` or ``rows`` result that gives the container."""
     if r.kind == "dict":
         return f"lambda *a: dict(zip({r.keys!r}, a))"
+    if r.kind == "dict of items":
+        return "lambda *a: dict(zip(a[::2], a[1::2]))"
+    if r.kind == "member":
+        return class_text(r.of)
+    if r.kind == "member by name":
+        return f"lambda name: {class_text(r.of)}[name]"
     if r.kind == "record":
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, a)]"
         made = f"(lambda o: ({set_all}, o)[1])(c.__new__(c))"  # as it stands: no `__init__` runs again

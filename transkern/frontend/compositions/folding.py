@@ -100,6 +100,15 @@ def repeated_in_turn(a: Any, counts: Any) -> Any:
     return made
 
 
+def greater(one: Any, two: Any) -> Any:
+    """``max(one, two)`` of tuples or lists."""
+    return two if two > one else one
+
+
+def lesser(one: Any, two: Any) -> Any:
+    return two if two < one else one
+
+
 def greatest(values: Any) -> Any:
     """``max(values)`` of tuples or lists: the first that no later one is greater than."""
     at = 0

@@ -160,6 +160,8 @@ def iteration(ctx: Context, source: Value) -> Any:
                 problem = "a loop over `.flat` that has a name: it goes on where it was"
                 ctx.fail(refusals.ITERATOR, problem, "write x.flat in the loop")
             return iteration(ctx, array)
+        case Static(kind) if classes.is_plain_enum(kind):
+            return [Static(member) for member in kind]
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
         case Static(tuple() | list() | str() | bytes() as items):

@@ -96,6 +96,8 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return hashed.length(ctx, value)
         case Static(str() | tuple() | list() | bytes() as items):
             return Static(len(items))
+        case Static(kind) if classes.is_plain_enum(kind):
+            return Static(len(kind))
         case Range(start, stop, step):
             return static_or(trip_count(start, stop, step))
         case Scalar() | Static() if is_number(value) or isinstance(value, Scalar):
@@ -575,6 +577,8 @@ def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
         of_empty = None if scalar_kind(*empty) is None else _best(ctx, name, *empty)
         return doubts.of_full_or_empty(ctx, split.tag, of_full, of_empty)
     kind = scalar_kind(one, two)
+    if kind is None and all(isinstance(ctx.deref(v), (Seq, GrowingList)) for v in (one, two)):
+        return compose(ctx, "folding", "greater" if name == "max" else "lesser", [one, two], {})
     if kind is None:
         ctx.fail(refusals.OPERANDS, f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
     return _better(ctx, name, one, two, kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -167,6 +168,8 @@ class Results(Expressions):
                 return self._objects_result(pool, numbers, "objects")
             case Static(v) if isinstance(v, np.generic):
                 return n.ScalarResult(static_expr(self.ctx, v), False)
+            case Static(enum.Enum() as member):
+                return self._member(member)
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
                 return n.ConstantResult(v)
             case Seq(items, "set", frozen=frozen):
@@ -199,6 +202,9 @@ class Results(Expressions):
                 return n.TupleResult((n.ScalarResult(expr, python), kind_of), "tagged number")
             case Seq(items, kind):
                 return n.TupleResult(tuple(self.result(i) for i in items), kind)
+            case Dict(keys, items) if any(isinstance(k, enum.Enum) for k in keys):
+                both = zip(map(Static, keys), items, strict=True)
+                return n.TupleResult(tuple(self.result(v) for pair in both for v in pair), "dict of items")
             case Dict(keys, items):
                 return n.TupleResult(tuple(self.result(i) for i in items), "dict", tuple(keys))
             case Record(kind, names, items):
@@ -302,6 +308,13 @@ class Results(Expressions):
         columns = tuple(_list_result(c) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
         return n.TupleResult((numbers, *columns), kind, pool.names, of)
+
+    def _member(self, member: enum.Enum) -> n.Result:
+        """A member of an enum, by its name; several flags at once by their number."""
+        kind = type(member)
+        by_name = member.name in kind.__members__
+        text = n.ConstantResult(member.name if by_name else member.value)
+        return n.TupleResult((text,), "member by name" if by_name else "member", (), self._class_path(kind))
 
     def _class_path(self, kind: type) -> str:
         if "<locals>" in kind.__qualname__:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -158,8 +159,8 @@ class Launcher:
                     kind = python or host.dtype(dtype)
                     checks.append(f'{self.use("_check_number")}("{name}", {name}, {kind})')
                     self.defined |= set(parts_of_scalar(name)) if is_complex(dtype) else {name}
-                case n.ConstantParam(value=value) if callable(value):
-                    pass  # a function is part of the code: there is no literal to compare with
+                case n.ConstantParam(value=value) if callable(value) or isinstance(value, enum.Enum):
+                    pass  # a function, or a member of an enum, is part of the code: it has no literal to compare with
                 case n.ConstantParam(name, value):
                     checks.append(f'{self.use("_check_constant")}("{name}", {name}, {literal(value)})')
         for text in checks:
