@@ -21,6 +21,8 @@ from transkern.frontend.loops.looping import Loops
 from transkern.frontend.sources.annotations import types_from_annotations
 from transkern.frontend.sources.source import TextScope
 from transkern.frontend.specialise import specialise
+from transkern.frontend.translate.calling import Calls
+from transkern.frontend.values.values import Function as Written
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter
 from transkern.targets.cpu.printing import module
@@ -218,3 +220,32 @@ def test_entries_that_are_compiled_as_they_stand_compute_the_same(monkeypatch: p
         for found, one in zip(compiled(*args), wanted, strict=True):
             assert type(found) is type(one)
             assert np.array_equal(found, one)
+
+
+def test_a_recursion_that_only_the_run_ends_becomes_a_loop_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its argument is another known number in each call, and nothing that is known of it could end the calls."""
+    text = """
+def f(n: "int"):
+    used, count = set(), 0
+    def place(r):
+        nonlocal count
+        if r == n:
+            count += 1
+            return
+        for c in range(n):
+            if c not in used:
+                used.add(c)
+                place(r + 1)
+                used.remove(c)
+    place(0)
+    return count
+"""
+    begun, inline = [], Calls.inline
+
+    def note(self: Calls, function: Written, *args: Any, **more: Any) -> Any:
+        begun.extend([function.name] if function.name == "place" else [])
+        return inline(self, function, *args, **more)
+
+    monkeypatch.setattr(Calls, "inline", note)
+    c_text(text)
+    assert 2 <= len(begun) < 20

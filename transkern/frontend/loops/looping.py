@@ -278,6 +278,8 @@ class Loops(Branches):
         if getattr(node, ORDERLESS, False):
             source = comparable(ctx.deref(source))
         counted, over = iterating.iteration(ctx, source), steps.over(ctx, source)
+        if isinstance(counted, list) or b.constant(trip_count(*counted[:3])) is not None:
+            self.note_decided(iterable)
         begun, heap, ends = len(ctx.emitter.out), dict(ctx.heap.contents), False
         try:
             self._loop_over(node, target, source, counted, over, body)

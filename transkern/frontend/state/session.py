@@ -24,7 +24,8 @@ class Session:
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
         self.called_there: tuple[ast.AST, ...] = ()  # the functions that were being translated there
-        self.told: list[Any] = []  # what is known of the arguments of each
+        self.told: list[tuple[Any, int]] = []  # what is known of the arguments of each, and `decided` where it begins
+        self.decided = 0  # how many tests of what stands under names had an outcome that is known
         self.depth = 0  # of inlining
         self.frame: Frame | None = None  # the function that is being translated
         self.texts_read: set[ast.AST] = set()  # functions

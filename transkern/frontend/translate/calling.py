@@ -292,7 +292,8 @@ class Calls(Conditions):
         called = zip(ctx.session.called, ctx.session.told, strict=True)
         before = [known for f, known in called if f.node is function.node]
         problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
-        if before[-1:] == [told] or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
+        is_endless = bool(before) and (before[-1][0] == told or before[-1][1] == ctx.session.decided)
+        if is_endless or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
         if ctx.session.depth >= INLINE_DEPTH:
             problem += ctx.learned.not_looping
@@ -329,7 +330,7 @@ class Calls(Conditions):
             ctx.session.frame = frame_of(function, ctx.session.place())
         ctx.session.depth += 1
         ctx.session.called.append(function)
-        ctx.session.told.append(told)
+        ctx.session.told.append((told, ctx.session.decided))
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):

@@ -33,6 +33,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read
+from transkern.parsing import all_nodes
 
 _T = TypeVar("_T")
 
@@ -72,7 +73,15 @@ class Conditions(Comparisons):
         """``bool(node)``, as conditions need it."""
         if isinstance(node, ast.BoolOp):
             return truth(self.ctx, self.boolean(isinstance(node.op, ast.And), node.values))
-        return truth(self.ctx, self.expr(node))
+        found = truth(self.ctx, self.expr(node))
+        if isinstance(found, Static):
+            self.note_decided(node)
+        return found
+
+    def note_decided(self, node: ast.expr) -> None:
+        """What is known of the values of names has decided something, and may end a recursion."""
+        if any(isinstance(x, ast.Name) and x.id in self.env for x in all_nodes(node)):
+            self.ctx.session.decided += 1
 
     def chosen(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
         """``a and b``, ``a or b`` as values: one of the operands."""
@@ -82,6 +91,7 @@ class Conditions(Comparisons):
             return one
         decided = truth(ctx, one)
         if isinstance(decided, Static):
+            self.note_decided(values[0])
             return one if bool(decided.value) is not is_and else self.chosen(is_and, values[1:])
         assert isinstance(decided, Scalar)
         one = self.settle(one, CHOSEN)
