@@ -416,3 +416,12 @@ def greatest(x):
 @pytest.mark.parametrize("function", [members_as_results, greatest])
 def test_members_and_tuples(function: Any, x: Any) -> None:
     alike(function, x)
+
+
+def together(rows):
+    made = [list(row) for row in rows]
+    return sum(made, []), made[0] + made[-1]
+
+
+def test_rows_of_a_matrix_put_together() -> None:
+    alike(together, np.arange(8.0).reshape(2, 4))

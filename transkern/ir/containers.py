@@ -20,6 +20,10 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: dict(zip({r.keys!r}, a))"
     if r.kind == "dict of items":
         return "lambda *a: dict(zip(a[::2], a[1::2]))"
+    if r.kind == "int":
+        return "int"
+    if r.kind == "text":
+        return f"{r.keys[0]!r}.format"
     if r.kind == "member":
         return class_text(r.of)
     if r.kind == "member by name":
@@ -159,12 +163,23 @@ def number_class(dtype: str) -> str:
     return {"float64": "float", "float32": "np.float32", "float16": "np.float16", "bool": "bool"}.get(dtype, "int")
 
 
+def array_place(k: int) -> str:
+    """What stands for the k-th array in the text of a list that a ``print`` step makes."""
+    return f"<{k}>"
+
+
 def print_text(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
     """The call of `print`, or of `warnings.warn`, that a ``print`` step is, over the arrays `names`."""
-    shown = [
-        {"array": name, "scalar": f"{name}.ravel()[0]", "python": f"{name}.item()"}[kind]
-        for name, kind in zip(names, attributes["kinds"], strict=True)
-    ]
+    shown, left = [], list(names)
+    for kind in attributes["kinds"]:
+        if isinstance(kind, str):
+            name = left.pop(0)
+            shown.append({"array": name, "scalar": f"{name}.ravel()[0]", "python": f"{name}.item()"}[kind])
+        else:  # a list: the text that makes it, and of how many arrays
+            text, count = kind
+            for k in range(count):
+                text = text.replace(array_place(k), left.pop(0))
+            shown.append(text)
     text = f"{attributes['template']!r}.format({', '.join(shown)})"
     if "warns" in attributes:
         module, category, file, line = attributes["warns"]

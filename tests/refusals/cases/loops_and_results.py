@@ -748,16 +748,6 @@ def keys_instead(x):
     return list(found.keys())
 
 
-def formatted(x):
-    """formatted(float64[n])"""
-    return f"mean {x.mean():.3f}"
-
-
-def formatted_instead(x):
-    """formatted_instead(float64[n])"""
-    return x.mean()
-
-
 def interpolation(x):
     """interpolation(float64[n])"""
     return lambda t: x[0] * (1 - t) + x[1] * t

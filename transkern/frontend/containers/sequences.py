@@ -365,7 +365,7 @@ def _have_lists_of_their_own(ctx: Context, *lists: Value) -> bool:
 def _lengths_of_lists(ctx: Context, value: Value) -> set[Expr]:
     """How long the lists in a list are; nothing where it holds something else."""
     if isinstance(value, GrowingList):
-        if value.row != "list":
+        if value.row != "list" or not (value.columns or value.dims):  # a row of numbers is one in such a list
             return set()
         return {b.index(len(value.columns)) if value.columns else value.dims[0]}
     held = [ctx.deref(item) for item in value.items] if isinstance(value, Seq) else []

@@ -51,6 +51,7 @@ from transkern.frontend.values.values import (
     Scalar,
     Scope,
     Seq,
+    Shown,
     Static,
     Text,
     Unbound,
@@ -231,6 +232,8 @@ def describe(value: Value) -> str:
             return f"one of {', '.join([*map(repr, options[:_SHOWN_TEXTS]), *more])}"
         case Char():
             return "a character"
+        case Shown(held):
+            return f"{describe(held)} in a text"
         case Flat():
             return "the iterator `.flat`"
         case Iterated(kind):

@@ -38,6 +38,7 @@ from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_int
 from transkern.frontend.python import characters, compensated, spelling
+from transkern.frontend.python import shown as shown_lists
 from transkern.frontend.python.texts import as_text, known, quoted
 from transkern.frontend.python.whole import check_number, check_whole, integer_expr, to_integer
 from transkern.frontend.sources.source import from_object
@@ -67,6 +68,7 @@ from transkern.frontend.values.values import (
     Record,
     Scalar,
     Seq,
+    Shown,
     Slice,
     Static,
     Text,
@@ -775,26 +777,31 @@ def _printed(
                     _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end, more)
                 ctx.emit(n.If(b.compare("equal", choice.index, b.index(at)), tuple(out)))
             return
-    template, numbers = "", []
+    template, held, kinds = "", list[Array](), list[str | tuple[str, int]]()
     for position, value in enumerate(shown):
         template += quoted(between) if position else ""
         if not isinstance(value, Text):
             template += "{}"
-            numbers.append((as_array(ctx, value), "array"))
+            held.append(as_array(ctx, value))
+            kinds.append("array")
             continue
         known = [a.value if isinstance(a, Static) and isinstance(a.value, str) else None for a in value.args]
         template += _filled(value.template, known)
         for number in value.args:
             if isinstance(number, Static) and isinstance(number.value, str):
                 continue
+            if isinstance(number, Shown):
+                made, arrays = shown_lists.text_of(ctx, number)
+                held += arrays
+                kinds.append((made, len(arrays)))
+                continue
             expr = scalar_expr(ctx, number)
             python = isinstance(number, Scalar) and number.python
-            held = Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
-            numbers.append((held, "scalar" if not python and held.dtype in OF_NUMPY else "python"))
+            held.append(Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr))
+            kinds.append("scalar" if not python and held[-1].dtype in OF_NUMPY else "python")
     template += quoted(end)
-    ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v, _ in numbers)
-    kinds = tuple(kind for _, kind in numbers)
-    ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", kinds), *more)))
+    ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v in held)
+    ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", tuple(kinds)), *more)))
 
 
 def _filled(template: str, known: Sequence[str | None]) -> str:

@@ -20,7 +20,10 @@ def spelled(ctx: Context, value: Value) -> Value:
     parts = list(string.Formatter().parse(value.template))
     if any(spec or conversion not in (None, "s") or name for _, name, spec, conversion in parts):
         return value
-    pieces = [text for text, _, _, _ in parts] + ([""] if parts[-1][1] is not None else [])
+    pieces = [""]  # before each number, and behind the last: a brace ends a part as a number does
+    for text, name, _, _ in parts:
+        pieces[-1] += text
+        pieces += [] if name is None else [""]
     texts, numbers = Seq(tuple(map(Static, pieces))), Seq(value.args)
     made = ctx.deref(compose(ctx, "texts", "characters_of", [texts, numbers], {}))
     return JoinedText(made, "") if isinstance(made, GrowingList) else value

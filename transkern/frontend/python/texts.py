@@ -13,7 +13,8 @@ from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number
+from transkern.frontend.numpy.elementwise import as_array, describe, is_number, is_python_number
+from transkern.frontend.python import shown as shown_lists
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.sources.measures import check_characters, check_format, check_text_of
 from transkern.frontend.translate import special_methods
@@ -27,6 +28,7 @@ from transkern.frontend.values.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Iterated,
     JoinedText,
     Known,
@@ -35,6 +37,7 @@ from transkern.frontend.values.values import (
     Record,
     Scalar,
     Seq,
+    Shown,
     Static,
     Text,
     Value,
@@ -50,6 +53,9 @@ _HELD = "texts can hold numbers, texts, tuples and lists of them"
 def quoted(text: str) -> str:
     """`text` as a part of a template."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+_AS_IT_IS = ("", "s", "r")  # the conversions of what is shown by `str` or `repr`
 
 
 def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") -> Text:
@@ -99,9 +105,14 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             parts = [as_text(ctx, i, "", "r") for i in items]
             inner = ", ".join(f"{n}={p.template}" for n, p in zip(names, parts, strict=True))
             return Text(f"{kind.__name__}({inner})", tuple(a for p in parts for a in p.args))
+        case GrowingList() | Hashed() | Array(axes=(_, *_)) | Concatenation() if not spec and conversion in _AS_IT_IS:
+            value = as_array(ctx, value) if isinstance(value, Concatenation) else value
+            if (held := shown_lists.held(ctx, value)) is not None:
+                return Text("{!r}" if conversion == "r" else "{}", (Shown(value, tuple(held)),))
+            ctx.fail(refusals.TEXT, f"{describe(value)} of run-time length in a text", _HELD)
         case Array() | Concatenation() | GrowingList():
-            what = describe(value) + (" of run-time length" if isinstance(value, GrowingList) else "")
-            ctx.fail(refusals.TEXT, f"{what} in a text", "show numbers of it, such as its length or an element")
+            what = f"a format of {describe(value)}" if spec else f"{describe(value)} in a text"
+            ctx.fail(refusals.TEXT, what, "show numbers of it, such as its length or an element")
         case _:
             ctx.fail(refusals.TEXT, f"{describe(value)} in a text", _HELD)
 

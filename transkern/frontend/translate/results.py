@@ -16,7 +16,6 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import as_array, describe, is_number, static_expr
-from transkern.frontend.python import spelling
 from transkern.frontend.state import aliasing, handing
 from transkern.frontend.state.inputs import Change
 from transkern.frontend.syntax.syntax import PART
@@ -50,6 +49,7 @@ from transkern.frontend.values.values import (
     Row,
     Scalar,
     Seq,
+    Shown,
     Split,
     Static,
     Text,
@@ -61,6 +61,7 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import OF_NUMPY
 from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import variables_read
 
@@ -246,10 +247,7 @@ class Results(Expressions):
                 assert isinstance(made, n.TupleResult), "a list of texts"
                 return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
-                made_of_characters = spelling.spelled(self.ctx, value)
-                if made_of_characters is not value:
-                    return self.result(made_of_characters)
-                self.ctx.fail(refusals.RESULT, "returning a text made of run-time numbers", "return the numbers")
+                return self._text_result(value)
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.names.buffers[value.base].role == "argument":
@@ -308,6 +306,27 @@ class Results(Expressions):
         columns = tuple(_list_result(c) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
         return n.TupleResult((numbers, *columns), kind, pool.names, of)
+
+    def _text_result(self, text: Text) -> n.Result:
+        """A text with numbers, lists and dicts in it: Python makes it of these."""
+        return n.TupleResult(tuple(map(self._in_text, text.args)), "text", (text.template,))
+
+    def _in_text(self, value: Value) -> n.Result:
+        """What a text has in it. Its template says how a number is shown, of Python's where NumPy's are the same."""
+        match value:
+            case Shown(GrowingList(kind=kind), (GrowingList() as held,)):
+                return self.result(replace(held, kind=kind))
+            case Shown(Array(), (held,)):
+                return self.result(held)
+            case Shown(Hashed() as owner, lists):
+                parts = tuple(self.result(one) for one in lists)
+                return n.TupleResult(parts, "dict of lists", (), hashed.factory(self.ctx, owner))
+            case Scalar(expr, False) if expr.dtype == "uint64":
+                return n.TupleResult((n.ScalarResult(expr, False),), "int")
+            case Scalar(expr, False) if expr.dtype not in OF_NUMPY:
+                return n.ScalarResult(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) else expr, True)
+            case _:
+                return self.result(value)
 
     def _member(self, member: enum.Enum) -> n.Result:
         """A member of an enum, by its name; several flags at once by their number."""

@@ -40,6 +40,7 @@ from transkern.frontend.values.values import (
     Hashed,
     OneOf,
     Seq,
+    Shown,
     Static,
     Text,
     Unbound,
@@ -319,6 +320,9 @@ class Translator(Loops):
             if isinstance(value, OneOf):
                 problem = "one of several texts, or that of a caught exception, in an exception's message"
                 self.ctx.fail(refusals.MESSAGE, problem, "raise in each branch, with the text written out", node)
+            if isinstance(value, Shown):
+                help = "tell numbers of it, such as its length or an element"
+                self.ctx.fail(refusals.MESSAGE, f"{describe(value.value)} in an exception's message", help, node)
             expr = scalar_expr(self.ctx, value)
             if is_complex(expr.dtype):
                 problem = "a complex number in an exception's message"

@@ -340,6 +340,14 @@ class Text:
     args: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A list, dict or array in a text: what it holds there stands in lists, or an array, which nobody changes."""
+
+    value: GrowingList | Hashed | Array
+    held: tuple[GrowingList | Array, ...]
+
+
 OPTIONAL = "optional"
 CHARACTERS: tuple[str | None, ...] = tuple(map(chr, range(128)))  # the texts of a list of characters, by their codes
 
@@ -630,7 +638,7 @@ class Trips:
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
     | Concatenation | Function | Known | Method | Bound | Partial | Text | JoinedText | OneOf | OrNone | Char | Slice
-    | Maybe | Generator | Flat | Trips | Iterated | View | Unbound
+    | Maybe | Generator | Flat | Trips | Iterated | View | Shown | Unbound
 )  # fmt: skip
 
 
