@@ -18,7 +18,7 @@ X = np.array([0.5, 3.0, 2.25])
 def numbers(x):
     whole, half, two = x.astype(np.uint64).sum(), x.astype(np.float32).mean(), x.astype(np.complex64).sum()
     told = f"{whole} {half} {two} {x[0] > 0} {whole!r} {half!r} {two!r} {(x > 0)[0]!r} {half:.2f} {whole:4d}"
-    return told, f"{x.astype(np.int16)[0]!r} {x.mean()!r} {-0.0 * x[0]}", f"{{}} {len(x)}", "%s %d" % ((len(x), 1.5), len(x))
+    return told, f"{x.astype(np.int16)[0]!r} {x.mean()!r} {-0.0 * x[0]}", f"{{}} {len(x)}", "%s %d" % ((len(x), 1.5), len(x))  # noqa: UP031
 
 
 def lists(x):
@@ -42,8 +42,14 @@ def printed(x):
     print("path", p, tuple(p), end=";")
     for row in [[k, 1] for k in p]:
         print(row)
-    print(f"of {x}: {p}, {len(p)}", dict.fromkeys(p, 1.5), x.tolist())
+    print(f"of {x}: {p}, {len(p)}", x.tolist())
     return len(p)
+
+
+def printed_dict(x):
+    p = [k for k in range(len(x)) if x[k] > 1]
+    print({k: k * 1.5 for k in p}, {"n": len(p), "all": p})
+    return 0
 
 
 @pytest.mark.parametrize("program", [numbers, lists, arrays], ids=lambda f: f.__name__)
@@ -57,10 +63,12 @@ def test_texts_on_devices(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     alike(numbers, X, target=on_target(target, monkeypatch))
 
 
-@pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_what_is_printed(target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    compiled = transkern.compile(printed, target=on_target(target, monkeypatch))
+@pytest.mark.parametrize(("program", "target"), [(printed, "cpu"), (printed, "cuda"), (printed_dict, "cpu")])
+def test_what_is_printed(
+    program: Any, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compiled = transkern.compile(program, target=on_target(target, monkeypatch))
     for x in (X, X[:1]):
-        assert compiled(x) == printed(x)
+        assert compiled(x) == program(x)
         told = capsys.readouterr().out
         assert told[: len(told) // 2] == told[len(told) // 2 :]

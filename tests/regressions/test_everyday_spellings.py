@@ -420,7 +420,7 @@ def test_members_and_tuples(function: Any, x: Any) -> None:
 
 def together(rows):
     made = [list(row) for row in rows]
-    return sum(made, []), made[0] + made[-1]
+    return sum(made, []), made[0] + made[-1]  # noqa: RUF017
 
 
 def test_rows_of_a_matrix_put_together() -> None:
