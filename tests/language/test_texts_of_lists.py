@@ -40,7 +40,7 @@ def arrays(x):
 def printed(x):
     p = [k for k in range(len(x)) if x[k] > 1]
     print("path", p, tuple(p), end=";")
-    for row in [[k, 1] for k in p]:
+    for row in [[k, 1] for k in range(3)]:
         print(row)
     print(f"of {x}: {p}, {len(p)}", x.tolist())
     return len(p)
