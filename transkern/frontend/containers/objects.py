@@ -37,6 +37,7 @@ from transkern.frontend.values.values import (
     Unbound,
     Value,
     children,
+    is_list,
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -171,7 +172,7 @@ def _holds(value: Value, made: Object) -> bool:
 
 def _is_list(ctx: Context, value: Value) -> bool:
     contents = ctx.deref(value) if isinstance(value, (Object, Row)) else value
-    return isinstance(contents, GrowingList) or (isinstance(contents, Seq) and contents.kind == "list")
+    return is_list(contents)
 
 
 def _check(ctx: Context, held: Pool, field: str, value: Value) -> None:

@@ -61,6 +61,7 @@ from transkern.frontend.values.values import (
     Static,
     Unbound,
     Value,
+    is_list,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Const, Expr, Var, variables_read
@@ -265,7 +266,7 @@ class Calls(Conditions):
             rows.wanted(ctx, contents, problem)
         if isinstance(contents, Seq) and isinstance(owner, Object):
             lists = [ctx.deref(i) for i in contents.items]
-            if all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+            if all(map(is_list, lists)):
                 ctx.learned.ragged.add(ctx.heap.sites[owner.token])
                 ctx.must_grow(owner.token, problem)
 

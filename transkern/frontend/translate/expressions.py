@@ -57,6 +57,7 @@ from transkern.frontend.values.values import (
     Text,
     Unbound,
     Value,
+    is_list,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.traverse import buffers_read, variables_read
@@ -514,7 +515,7 @@ class Expressions(Calls):
         """``lists[k]`` of lists that differ in length, where `k` is known at run time: they are to be rows."""
         ctx, contents = self.ctx, self.ctx.deref(owner)
         lists = [ctx.deref(i) for i in contents.items] if isinstance(contents, Seq) else []
-        if not lists or not all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+        if not lists or not all(map(is_list, lists)):
             return
         lengths = {len(i.items) if isinstance(i, Seq) else -1 for i in lists}
         if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):

@@ -48,6 +48,7 @@ from transkern.frontend.values.values import (
     Split,
     Static,
     Value,
+    is_list,
     lies,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -265,7 +266,7 @@ def _is_positions(item: Item) -> bool:
     """Whether a subscript is an array of positions, or a list, which is made one."""
     if isinstance(item, Array):
         return bool(item.axes) and item.dtype != "bool"
-    return isinstance(item, GrowingList) or (isinstance(item, Seq) and item.kind == "list")
+    return is_list(item)
 
 
 def is_constant_array(value: Value) -> bool:
