@@ -46,7 +46,7 @@ _BORDER = 16
 _SHORT = 4 * _BORDER
 """A loop that is known to have so few iterations is left alone: there is little between its borders."""
 
-_STATEMENTS = 20
+_STATEMENTS = 60
 """A loop with more of them is not written three times."""
 
 _SETS = (n.Let, n.Store, n.If, n.Assign)

@@ -117,8 +117,11 @@ class _Parallelising(Walk):
         asked: n.Stmt = replace(loop, kind="parallel", body=checks)
         assert isinstance(asked, n.Loop)
         asked = with_own_names(asked, self.names, self.variables, self.buffers)
-        if known != b.TRUE and any(isinstance(e, Load) for e in exprs((asked,))):
-            asked = n.If(known, (asked,), span=loop.span)  # also of positions that are looked up here
+        unasked = b.logical_not(_whatever_branches_ask(checks, (loop,), frozenset(scalars_set(loop))))
+        if any(isinstance(e, Load) for e in exprs((asked,))):
+            unasked = b.both(known, unasked)  # also of positions that are looked up here
+        if unasked != b.TRUE:
+            asked = n.If(unasked, (asked,), span=loop.span)
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
             asked,
@@ -265,6 +268,25 @@ def _settled(
             case _:
                 rest.append(s)
     return known, tuple(rest) if any(isinstance(x, n.Accumulate) for x in walk(rest)) else ()
+
+
+def _whatever_branches_ask(checks: Iterable[n.Stmt], around: tuple[n.Loop, ...], inside: frozenset[str]) -> Expr:
+    """A condition that the loops' bounds decide, under which all checks hold, also those that no iteration comes to."""
+    holds: Expr = b.TRUE
+    for s in checks:
+        match s:
+            case n.Accumulate(value=condition):
+                found = at_worst(condition, around)
+                if found is None or variables_read(found) & inside or buffers_read(found):
+                    return b.FALSE
+                holds = b.both(holds, found)
+            case n.Loop(body=body):
+                holds = b.both(holds, _whatever_branches_ask(body, (*around, s), inside))
+            case n.If(then=then, orelse=orelse):
+                holds = b.both(holds, _whatever_branches_ask((*then, *orelse), around, inside))
+            case _:
+                pass
+    return holds
 
 
 def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> tuple[n.Stmt, ...] | None:

@@ -11,17 +11,21 @@ memory as often (where that one is in order, the few go inside it); one beside o
 being a single row of statements, which fuses with its neighbours, and whose arrays are numbers. A loop over a few that
 is all there is in a loop stays: both are one loop over the elements (`flatten_loops`). It is unrolling, of loops whose
 extent is a number.
+
+A window of a few elements around each point of a parallel loop (a nest in order, of sums, extremes or truths) is written
+out as well: what it adds up stays in a register then, and what it asks of places is decided between the borders.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import SHORT_ROW
 from transkern.ir.traverse import exprs, map_block, variables_read, walk
@@ -29,6 +33,8 @@ from transkern.records import replace
 
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
+_WINDOW = 16
+"""Iterations of a nest that is written out around each point, at most: more hold more elements than there are registers."""
 _LANES = 4
 """Neighbours that fill a vector of doubles; fewer, or what is left of a row of 6, are numbers."""
 _PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop, n.If, n.Guard)
@@ -60,6 +66,8 @@ class _Unrolling:
                 out += self.block(self.written_out(s), inside=True)
             elif isinstance(s, n.Loop) and inside and _is_a_row_in_order(s):
                 out += self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let)})
+            elif isinstance(s, n.Loop) and inside and not in_order and _is_a_window(s):
+                out += self.window(s)
             else:
                 out.append(self.inner(s, inside))
         return tuple(out)
@@ -88,6 +96,13 @@ class _Unrolling:
                 pass
         return self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)})
 
+    def window(self, s: n.Loop) -> list[n.Stmt]:
+        """A nest in order, as the statements of all its iterations."""
+        out: list[n.Stmt] = []
+        for x in self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let)}):
+            out += self.window(x) if isinstance(x, n.Loop) else _decided(x)
+        return out
+
     def repeated(self, s: n.Loop, own: set[str]) -> list[n.Stmt]:
         """The iterations, with names of their own for what is an iteration's `own`."""
         first, extent = b.constant(s.start), _extent(s)
@@ -101,6 +116,13 @@ class _Unrolling:
 
 def _at(e: Expr, axis: str, k: int) -> Expr | None:
     return b.index(k) if isinstance(e, Var) and e.name == axis else None
+
+
+def _decided(s: n.Stmt) -> list[n.Stmt]:
+    """A statement, or what is left of a branch of which it is known whether it is taken."""
+    if isinstance(s, n.If) and isinstance(s.condition, Const):
+        return [made for x in (s.then if s.condition.value else s.orelse) for made in _decided(x)]
+    return [s]
 
 
 def _extent(s: n.Loop) -> int | None:
@@ -125,6 +147,18 @@ def _is_a_row_in_order(s: n.Loop) -> bool:
     plain = all(isinstance(x, n.Let | n.Assign | n.Store | n.Guard) for x in s.body)
     short = extent is not None and 0 < extent <= SHORT_ROW and len(s.body) * extent <= _STATEMENTS
     return s.kind == "sequential" and plain and short
+
+
+def _is_a_window(s: n.Loop) -> bool:
+    """Whether a nest in order goes over a few neighbours, with nothing but numbers in it."""
+    inside = list(walk((s,)))
+    loops = [x for x in inside if isinstance(x, n.Loop)]
+    extents = [_extent(x) or 0 for x in loops]
+    if not all(isinstance(x, n.Loop | n.Let | n.Assign | n.If) for x in inside):
+        return False
+    if any(x.kind != "sequential" for x in loops) or not 1 < math.prod(extents) <= _WINDOW:
+        return False
+    return sum(1 for x in inside if not isinstance(x, n.Loop)) * math.prod(extents) <= _STATEMENTS
 
 
 def _is_a_vector(s: n.Loop, own: AbstractSet[str]) -> bool:
