@@ -40,6 +40,7 @@ from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
 from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
+from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
 from transkern.fuse.loops.parallel import parallelise
 from transkern.fuse.loops.recompute import recompute
@@ -81,6 +82,7 @@ from transkern.fuse.scalars.scalars import coalesce_scalars, drop_dead_scalars, 
 from transkern.fuse.scalars.share import share_values
 from transkern.fuse.scalars.signs import decide_signs
 from transkern.fuse.scalars.tables import tabulate
+from transkern.fuse.scalars.truths import ask_all, decide_truths
 from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.fuse.scalars.wraps import split_wraps
 from transkern.fuse.schedule.columns import order_columns
@@ -193,6 +195,8 @@ PASSES: tuple[Pass, ...] = (
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
+    write_out_windows,  # when nobody asks any more which loops are reductions
+    decide_truths,
     choose_values,  # of what are numbers now
     name_values,
     ask_once,
@@ -205,6 +209,7 @@ PASSES: tuple[Pass, ...] = (
     split_wraps,
     split_windows,
     split_borders,  # after tiles, which are of whole nests
+    ask_all,
     compute_choices,  # after borders, which are left without questions what is there
     jam_rows,  # after tiles: within each of them
     split_positions,  # before lanes are chosen: what remembers positions has none

@@ -46,7 +46,7 @@ _BORDER = 16
 _SHORT = 4 * _BORDER
 """A loop that is known to have so few iterations is left alone: there is little between its borders."""
 
-_STATEMENTS = 60
+_STATEMENTS = 64
 """A loop with more of them is not written three times."""
 
 _SETS = (n.Let, n.Store, n.If, n.Assign)
@@ -194,7 +194,8 @@ class _Borders(Splitting):
         if ends.first:
             begun = b.minimum(low, s.stop)
             made.append(replace(in_order(s), stop=begun))
-        made += self.split(between) if between.body else []  # a clamp of a clamp has borders behind those of the inner one
+        # a clamp of a clamp has borders behind those of the inner one
+        made += self.split(between) if between.body else []
         if ends.last:
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))

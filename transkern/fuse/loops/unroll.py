@@ -11,21 +11,17 @@ memory as often (where that one is in order, the few go inside it); one beside o
 being a single row of statements, which fuses with its neighbours, and whose arrays are numbers. A loop over a few that
 is all there is in a loop stays: both are one loop over the elements (`flatten_loops`). It is unrolling, of loops whose
 extent is a number.
-
-A window of a few elements around each point of a parallel loop (a nest in order, of sums, extremes or truths) is written
-out as well: what it adds up stays in a register then, and what it asks of places is decided between the borders.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import SHORT_ROW
 from transkern.ir.traverse import exprs, map_block, variables_read, walk
@@ -33,8 +29,6 @@ from transkern.records import replace
 
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
-_WINDOW = 16
-"""Iterations of a nest that is written out around each point, at most: more hold more elements than there are registers."""
 _LANES = 4
 """Neighbours that fill a vector of doubles; fewer, or what is left of a row of 6, are numbers."""
 _PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop, n.If, n.Guard)
@@ -66,8 +60,6 @@ class _Unrolling:
                 out += self.block(self.written_out(s), inside=True)
             elif isinstance(s, n.Loop) and inside and _is_a_row_in_order(s):
                 out += self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let)})
-            elif isinstance(s, n.Loop) and inside and not in_order and _is_a_window(s):
-                out += self.window(s)
             else:
                 out.append(self.inner(s, inside))
         return tuple(out)
@@ -96,41 +88,33 @@ class _Unrolling:
                 pass
         return self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)})
 
-    def window(self, s: n.Loop) -> list[n.Stmt]:
-        """A nest in order, as the statements of all its iterations."""
-        out: list[n.Stmt] = []
-        for x in self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let)}):
-            out += self.window(x) if isinstance(x, n.Loop) else _decided(x)
-        return out
-
     def repeated(self, s: n.Loop, own: set[str]) -> list[n.Stmt]:
         """The iterations, with names of their own for what is an iteration's `own`."""
-        first, extent = b.constant(s.start), _extent(s)
-        assert first is not None and extent is not None
-        out: list[n.Stmt] = []
-        for k in range(first, first + extent):
-            one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers, own)
-            out += map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
-        return out
+        return [x for one in iterations(s, self.names, self.variables, self.buffers, own) for x in one]
+
+
+def iterations(
+    s: n.Loop, names: Names, variables: dict[str, str], buffers: dict[str, n.Buffer], own: Iterable[str]
+) -> Iterator[tuple[n.Stmt, ...]]:
+    """The iterations of a loop whose extent is a number, with names of their own for what is an iteration's `own`."""
+    first, extent = b.constant(s.start), extent_of(s)
+    assert first is not None and extent is not None
+    for k in range(first, first + extent):
+        one = s if k == first else with_own_names(s, names, variables, buffers, own)
+        yield map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
 
 
 def _at(e: Expr, axis: str, k: int) -> Expr | None:
     return b.index(k) if isinstance(e, Var) and e.name == axis else None
 
 
-def _decided(s: n.Stmt) -> list[n.Stmt]:
-    """A statement, or what is left of a branch of which it is known whether it is taken."""
-    if isinstance(s, n.If) and isinstance(s.condition, Const):
-        return [made for x in (s.then if s.condition.value else s.orelse) for made in _decided(x)]
-    return [s]
-
-
-def _extent(s: n.Loop) -> int | None:
+def extent_of(s: n.Loop) -> int | None:
+    """How many iterations a loop has, where its bounds are numbers."""
     return b.constant(b.sub(s.stop, s.start)) if b.constant(s.start) is not None and s.step == b.ONE else None
 
 
 def _is_short(s: n.Loop) -> bool:
-    extent = _extent(s)
+    extent = extent_of(s)
     if s.kind != "parallel" or extent is None or not 0 < extent <= SHORT_ROW:
         return False
     if not all(isinstance(x, _PLAIN) for x in walk(s.body)):
@@ -143,28 +127,16 @@ def _is_short(s: n.Loop) -> bool:
 
 def _is_a_row_in_order(s: n.Loop) -> bool:
     """Whether a loop in order goes over a short row, with nothing but numbers and elements in it."""
-    extent = _extent(s)
+    extent = extent_of(s)
     plain = all(isinstance(x, n.Let | n.Assign | n.Store | n.Guard) for x in s.body)
     short = extent is not None and 0 < extent <= SHORT_ROW and len(s.body) * extent <= _STATEMENTS
     return s.kind == "sequential" and plain and short
 
 
-def _is_a_window(s: n.Loop) -> bool:
-    """Whether a nest in order goes over a few neighbours, with nothing but numbers in it."""
-    inside = list(walk((s,)))
-    loops = [x for x in inside if isinstance(x, n.Loop)]
-    extents = [_extent(x) or 0 for x in loops]
-    if not all(isinstance(x, n.Loop | n.Let | n.Assign | n.If) for x in inside):
-        return False
-    if any(x.kind != "sequential" for x in loops) or not 1 < math.prod(extents) <= _WINDOW:
-        return False
-    return sum(1 for x in inside if not isinstance(x, n.Loop)) * math.prod(extents) <= _STATEMENTS
-
-
 def _is_a_vector(s: n.Loop, own: AbstractSet[str]) -> bool:
     """Whether a loop does the same to neighbours in memory, which fill vectors; not in arrays of an iteration's `own`,
     whose elements are numbers when it is written out."""
-    extent = _extent(s)
+    extent = extent_of(s)
     plain = all(isinstance(x, n.Store | n.Let) for x in s.body)
     if s.kind != "parallel" or extent is None or extent % _LANES or not plain:
         return False

@@ -24,7 +24,6 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, walk, walk_expr, with_bodies
 from transkern.records import replace
 
-
 _FEW = 8
 """Iterations of a loop that no point leaves."""
 
@@ -48,7 +47,7 @@ def leave_early(program: n.Program) -> n.Program:
 
 
 def _is_short(s: n.Loop) -> bool:
-    """Whether a loop has so few iterations that vectors of points run all of them sooner than a point finds its last."""
+    """Whether a loop has so few iterations that vectors of points run all of them before one finds its last."""
     extent = b.difference(s.stop, s.start)
     return extent is not None and extent <= _FEW
 
