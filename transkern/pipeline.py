@@ -25,6 +25,8 @@ from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
+from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
+from transkern.fuse.choices.truths import ask_all, decide_truths
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -67,7 +69,6 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.scalars.carried import carry_elements
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
@@ -82,7 +83,6 @@ from transkern.fuse.scalars.scalars import coalesce_scalars, drop_dead_scalars, 
 from transkern.fuse.scalars.share import share_values
 from transkern.fuse.scalars.signs import decide_signs
 from transkern.fuse.scalars.tables import tabulate
-from transkern.fuse.scalars.truths import ask_all, decide_truths
 from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.fuse.scalars.wraps import split_wraps
 from transkern.fuse.schedule.columns import order_columns

@@ -15,7 +15,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
-from transkern.fuse.scalars.truths import ask_all
+from transkern.fuse.choices.truths import ask_all
 from transkern.ir import printer
 
 require("cc")
