@@ -23,6 +23,7 @@ from transkern.fuse.checks.guards import (
 )
 from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
+from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
@@ -228,6 +229,7 @@ PASSES: tuple[Pass, ...] = (
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
+    ask_range_first,  # when nobody asks any more what checks say
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )
