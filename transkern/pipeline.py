@@ -27,7 +27,7 @@ from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
-from transkern.fuse.choices.truths import ask_all, decide_truths
+from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -198,6 +198,7 @@ PASSES: tuple[Pass, ...] = (
     tabulate,  # of whole nests
     write_out_windows,  # when nobody asks any more which loops are reductions
     decide_truths,
+    count_truths,
     choose_values,  # of what are numbers now
     name_values,
     ask_once,

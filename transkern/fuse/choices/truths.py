@@ -134,6 +134,35 @@ def _chosen(condition: Expr, here: Expr, there: Expr) -> Expr:
     return simplified(b.where(condition, here, there))
 
 
+# ---- Truths that are counted --------------------------------------------------------------------------------------
+
+
+def count_truths(program: n.Program) -> n.Program:
+    """The program whose parallel loops add up truths where they added one under a condition: a sum of narrow terms."""
+    if not any(_counts(s) for s in walk(program.body)):
+        return program
+
+    def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
+        made = [_counted(s) if inside and _counts(s) else s for s in statements]
+        return tuple(with_bodies(s, partial(block, inside=_is_parallel(s))) for s in made)
+
+    return replace(program, body=block(program.body, False))
+
+
+def _counts(s: n.Stmt) -> bool:
+    """Whether a statement adds one to a sum of integers where a condition holds."""
+    match s:
+        case n.If(condition, (n.Accumulate(op="sum", value=Const(1, dtype)),), ()):
+            return condition.dtype == "bool" and not dtype.startswith(("float", "complex", "bool"))
+        case _:
+            return False
+
+
+def _counted(s: n.Stmt) -> n.Stmt:
+    assert isinstance(s, n.If) and isinstance(s.then[0], n.Accumulate)
+    return replace(s.then[0], value=b.cast(s.condition, s.then[0].value.dtype))
+
+
 # ---- Conditions that are all asked -----------------------------------------------------------------------------------
 
 
