@@ -359,20 +359,19 @@ static void py_give(void *memory, size_t size) {
 """.replace("@LARGE@", str(LARGE))
 
 TEMPORARIES = r"""
-// An array between kernels, at a multiple of 64 bytes. In front of it stands what is kept of it (0: it is small), in
-// a page of its own where it is large.
+// An array between kernels, at a multiple of 64 bytes. In front of it stands what is kept of it (0: it is small).
 #ifdef __SANITIZE_ADDRESS__
 enum { PY_SMALL = 1 };  // each has memory of its own
 #else
 enum { PY_SMALL = 0 };
 #endif
-enum { PY_PAGE = 1 << 12 };
+enum { PY_BEFORE = 6144 };  // half a page from where arguments and results begin, which it may change places with
 static void *py_array(size_t) __attribute__((noinline, malloc, assume_aligned(64)));
 static void py_clear(void *) __attribute__((noinline));
 static void *py_array(size_t bytes) {
-    if (bytes > PTRDIFF_MAX - 2 * PY_PAGE) return NULL;
+    if (bytes > PTRDIFF_MAX - 2 * PY_BEFORE) return NULL;
     const int small = PY_SMALL || bytes < PY_LARGE;
-    const size_t before = small ? 64 : PY_PAGE;
+    const size_t before = small ? 64 : PY_BEFORE;
     size_t size = before + ((bytes + 127) & ~(size_t)63);
     char *memory = small ? aligned_alloc(64, size) : py_take(&size);
     if (!memory) return NULL;
@@ -383,7 +382,7 @@ static void *py_array(size_t bytes) {
 static void py_clear(void *array) {
     if (!array) return;
     const size_t size = ((size_t *)array)[-1];
-    if (size) py_give((char *)array - PY_PAGE, size);
+    if (size) py_give((char *)array - PY_BEFORE, size);
     else free((char *)array - 64);
 }
 """
