@@ -27,6 +27,7 @@ from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
+from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
@@ -172,6 +173,7 @@ PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
+    store_changes,
     double_buffer,
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
