@@ -21,8 +21,8 @@ from transkern.fuse.scalars.load_once import is_within
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.ops import OPS
-from transkern.ir.traverse import map_own, own_exprs, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.ops import OPS, TRANSCENDENTAL
+from transkern.ir.traverse import exprs, map_own, own_exprs, variables_read, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 _BOTH = {"and_then": "logical_and", "or_else": "logical_or"}
@@ -66,7 +66,7 @@ def _sets_truths(s: n.Stmt) -> bool:
 
 def _decided(group: Sequence[n.Stmt], reads: dict[str, int]) -> Sequence[n.Stmt]:
     """Statements that set truths as one for each that others read, unless that would ask more than they do."""
-    if not any(isinstance(s, n.If) for s in group):
+    if not any(isinstance(s, n.If) for s in group) or any(map(_is_dear, exprs(group))):  # what is dear keeps its name
         return group
     state = _Truths()
     if not state.run(group):
@@ -85,6 +85,10 @@ def _decided(group: Sequence[n.Stmt], reads: dict[str, int]) -> Sequence[n.Stmt]
         begun.add(name)
     parts = sum(1 for s in walk(group) for e in own_exprs(s) for _ in walk_expr(e))
     return made if sum(1 for s in made for e in own_exprs(s) for _ in walk_expr(e)) <= 2 * parts else group
+
+
+def _is_dear(e: Expr) -> bool:
+    return isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= TRANSCENDENTAL
 
 
 class _Truths(Symbols):

@@ -72,8 +72,9 @@ class _Windows:
                 self.variables[name] = dtype
                 return n.Assign(name, _of_nothing(op, dtype), span=s.span)
             case n.Accumulate(name, op, value):
-                dtype = value.dtype
-                return n.Assign(name, Apply(_JOINED[op], (Var(name, dtype), value), dtype), span=s.span)
+                dtype = self.variables[name]
+                joined = Apply(_JOINED[op], (Var(name, dtype), b.cast(value, dtype)), dtype)
+                return n.Assign(name, joined, span=s.span)
             case _:
                 return with_bodies(s, lambda inner: tuple(map(self.in_order, inner)))
 
