@@ -18,10 +18,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from transkern.fuse.loops.unroll import extent_of, iterations
+from transkern.fuse.schedule.columns import REDUCTIONS, first_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import continued, walk, with_bodies
 from transkern.records import replace
@@ -31,9 +31,7 @@ _FEW = 16
 _STATEMENTS = 64
 """Statements that it becomes, at most."""
 _PLAIN = (n.Loop, n.Let, n.Assign, n.If, n.Accumulator, n.Accumulate, n.Break, n.Continue)
-_JOINED = {
-    "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or",
-}  # fmt: skip
+_REDUCTIONS = ("sum", "prod", "max", "min", "all", "any")
 
 
 def write_out_windows(program: n.Program) -> n.Program:
@@ -68,12 +66,12 @@ class _Windows:
     def in_order(self, s: n.Stmt) -> n.Stmt:
         """A statement of a window whose reductions are variables."""
         match s:
-            case n.Accumulator(name, op, dtype):
+            case n.Accumulator(name, _, dtype):
                 self.variables[name] = dtype
-                return n.Assign(name, _of_nothing(op, dtype), span=s.span)
+                return n.Assign(name, first_of(s, b.ZERO), span=s.span)
             case n.Accumulate(name, op, value):
                 dtype = self.variables[name]
-                joined = Apply(_JOINED[op], (Var(name, dtype), b.cast(value, dtype)), dtype)
+                joined = Apply(REDUCTIONS[op], (Var(name, dtype), b.cast(value, dtype)), dtype)
                 return n.Assign(name, joined, span=s.span)
             case _:
                 return with_bodies(s, lambda inner: tuple(map(self.in_order, inner)))
@@ -136,17 +134,9 @@ def _in_variables(windows: Sequence[n.Loop], block: Sequence[n.Stmt]) -> tuple[l
 
 def _may_be_a_variable(s: n.Accumulator) -> bool:
     """Whether a reduction is the same in any order, one term after the other."""
-    if s.op not in _JOINED or s.dtype.startswith(("float", "complex")):
+    if s.op not in _REDUCTIONS or s.dtype.startswith(("float", "complex")):
         return False
     return s.dtype != "bool" or s.op not in ("sum", "prod")
-
-
-def _of_nothing(op: str, dtype: str) -> Const:
-    """What a reduction begins with."""
-    if op in ("max", "min"):
-        return lowest(dtype) if op == "max" else highest(dtype)
-    value = op in ("prod", "all")
-    return Const(value if dtype == "bool" else int(value), dtype)
 
 
 def _is_a_window(s: n.Loop) -> bool:
