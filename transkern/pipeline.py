@@ -23,8 +23,12 @@ from transkern.fuse.checks.guards import (
 )
 from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
+from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
+from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
+from transkern.fuse.choices.changed import store_changes
+from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -40,6 +44,7 @@ from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
 from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
+from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
 from transkern.fuse.loops.parallel import parallelise
 from transkern.fuse.loops.recompute import recompute
@@ -66,7 +71,6 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import sort_updates, update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.scalars.carried import carry_elements
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
@@ -169,6 +173,7 @@ PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
+    store_changes,
     double_buffer,
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
@@ -193,6 +198,9 @@ PASSES: tuple[Pass, ...] = (
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
+    write_out_windows,  # when nobody asks any more which loops are reductions
+    decide_truths,
+    count_truths,
     choose_values,  # of what are numbers now
     name_values,
     ask_once,
@@ -205,6 +213,7 @@ PASSES: tuple[Pass, ...] = (
     split_wraps,
     split_windows,
     split_borders,  # after tiles, which are of whole nests
+    ask_all,
     compute_choices,  # after borders, which are left without questions what is there
     jam_rows,  # after tiles: within each of them
     split_positions,  # before lanes are chosen: what remembers positions has none
@@ -223,6 +232,7 @@ PASSES: tuple[Pass, ...] = (
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
+    ask_range_first,  # when nobody asks any more what checks say
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )

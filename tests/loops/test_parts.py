@@ -40,7 +40,20 @@ def by_loop(x: Any) -> Any:
     return count, least
 
 
-FUNCTIONS = (total, rows, compared, by_loop)
+def beside_each_other(x: Any) -> Any:
+    equal, rows = 0, np.zeros(len(x) // 3, np.int64)
+    for i in range(len(x) - 1):
+        if x[i] == x[i + 1] and x[i] >= 0:
+            equal += 1
+    for i in range(len(rows)):
+        for j in range(3):
+            if x[3 * i + j] > 1:
+                rows[i] += 1
+    return equal, rows
+
+
+FUNCTIONS = (total, rows, compared, by_loop, beside_each_other)
+LOOPS = (by_loop, beside_each_other)
 EXTREMES = [("int8", -128), ("int8", 127), ("uint8", 255), ("int16", -32768), ("uint16", 65535), ("bool", 1)]
 
 
@@ -55,7 +68,7 @@ def test_they_are_in_parts(dtype: str) -> None:
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype, value", EXTREMES)
 def test_no_part_is_too_large(function: Callable[..., Any], dtype: str, value: int) -> None:
-    for size in SIZES[2:] if function is not by_loop else SIZES[2:5]:
+    for size in SIZES[2:] if function not in LOOPS else SIZES[2:5]:
         alike(function, np.full(size, value, dtype))
 
 
@@ -65,10 +78,17 @@ def test_they_are_as_numpys(function: Callable[..., Any], dtype: str) -> None:
     rng = np.random.default_rng(0)
     if function is by_loop and dtype == "bool":
         return
-    for size in SIZES if function is not by_loop else SIZES[:5]:
+    for size in SIZES if function not in LOOPS else SIZES[:5]:
         x = rng.integers(0, 5, 2 * size).astype(dtype)
         alike(function, x[:size])
         alike(function, x[::-2])
+
+
+def test_what_is_counted_under_a_condition_is_in_parts() -> None:
+    made = pipeline.run(specialise(live_function(by_loop), parse_signature("f(uint8[n])")[1], True))
+    parts = {s.dtype for s in walk(made.body) if isinstance(s, n.Accumulator) and s.name.endswith("_part")}
+    assert parts == {"int16", "int32"}
+    assert not any(isinstance(s, n.If) and isinstance(s.then[0], n.Accumulate) for s in walk(made.body))
 
 
 def test_what_is_no_number_is_not_counted() -> None:

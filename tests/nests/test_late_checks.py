@@ -106,8 +106,33 @@ def places(z, c):
     return out
 
 
-FUNCTIONS = (gains, each, roots, by_newton, of_integers, kept, into_an_argument, over_itself, places)
-LATE = (gains, by_newton, of_integers)
+def beside_places(z, c):
+    out = np.zeros(z.shape[1])
+    for j in range(z.shape[1]):
+        p = j * 0.25
+        for t in range(2):
+            p = 1.0 / (p - c) + z[t + 1, j]
+        out[j] = math.exp(z[0, j]) + p
+    return out
+
+
+def beside_places_of_data(z, c):
+    out, at = np.zeros(z.shape[1]), np.arange(z.shape[1]) // 2
+    for j in range(z.shape[1]):
+        p = j * 0.25
+        for t in range(z.shape[0]):
+            p = 1.0 / (p - c)
+            if t < 2:
+                p += z[at[j], j]
+        out[j] = p
+    return out
+
+
+FUNCTIONS = (
+    gains, each, roots, by_newton, of_integers, kept, into_an_argument, over_itself, places, beside_places,
+    beside_places_of_data,
+)  # fmt: skip
+LATE = (gains, by_newton, of_integers, beside_places, beside_places_of_data)
 """Whose checks need what the loop computes; those of the others are made before, or keep the loop in order."""
 
 

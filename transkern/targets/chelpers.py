@@ -83,6 +83,7 @@ HELPERS: dict[str, str] = {
     "fmaximum": "(T a, T b) { return (a >= b) | (b != b) ? a : b; }",
     "fminimum": "(T a, T b) { return (a <= b) | (b != b) ? a : b; }",
     "sign": "(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }",
+    "vector_sign": "(T a) { return a > 0 ? 1 : a < 0 ? -1 : a + 0; }",  # of zeros 0, of NaN itself
     "isign": "(T a) { return (T)((a > 0) - (a < 0)); }",
     "iabs": "(T a) { return a < 0 ? (T)(0 - (U)a) : a; }",
     "imax": "(T a, T b) { return a > b ? a : b; }",

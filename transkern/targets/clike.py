@@ -426,7 +426,7 @@ class CPrinter:
             case "absolute", _:
                 return self._print(x)
             case "sign", "f":
-                return self._call("sign", dtype, args)
+                return self._call("vector_sign" if self.in_vector and self.vectors else "sign", dtype, args)
             case "sign", _:
                 return self._call("isign", dtype, args)
             case "divide", "f" if self.in_vector and (divisor := _by_constant(args[1])):

@@ -27,7 +27,6 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     own_exprs,
-    scalars_set,
     variables_read,
     walk,
     walk_expr,
@@ -101,7 +100,7 @@ def dtype_compared(loop: n.Loop) -> str:
 
 def _computed(inside: Iterable[n.Stmt]) -> set[str]:
     """The scalars whose values depend on what variables hold."""
-    found = {name for s in inside if not isinstance(s, n.Let) for name in scalars_set(s)}
+    found = {s.name for s in inside if isinstance(s, n.Assign)}
     lets = [s for s in inside if isinstance(s, n.Let)]
     while True:
         more = {s.name for s in lets if variables_read(s.value) & found} - found

@@ -46,8 +46,10 @@ _BORDER = 16
 _SHORT = 4 * _BORDER
 """A loop that is known to have so few iterations is left alone: there is little between its borders."""
 
-_STATEMENTS = 12
+_STATEMENTS = 64
 """A loop with more of them is not written three times."""
+
+_SETS = (n.Let, n.Store, n.If, n.Assign)
 
 
 def split_borders(program: n.Program) -> n.Program:
@@ -192,7 +194,8 @@ class _Borders(Splitting):
         if ends.first:
             begun = b.minimum(low, s.stop)
             made.append(replace(in_order(s), stop=begun))
-        made += self.split(between)  # a clamp of a clamp has borders behind those of the inner one
+        # a clamp of a clamp has borders behind those of the inner one
+        made += self.split(between) if between.body else []
         if ends.last:
             last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
@@ -200,10 +203,10 @@ class _Borders(Splitting):
 
 
 def _is_plain(s: n.Loop) -> bool:
-    """Whether a loop does nothing but store, or an innermost one to set variables as well."""
+    """Whether a loop does nothing but store, or, if no loop inside it hands anything on, to set variables as well."""
     inside = list(walk(s.body))
-    innermost = not any(isinstance(x, n.Loop) for x in inside)
-    return all(isinstance(x, (n.Let, n.Store, n.If, n.Assign if innermost else n.Loop)) for x in inside)
+    hand_on = any(isinstance(x, n.Loop) and x.kind != "parallel" for x in inside)
+    return all(isinstance(x, (n.Let, n.Store, n.If, n.Loop) if hand_on else (*_SETS, n.Loop)) for x in inside)
 
 
 def in_order(s: n.Stmt) -> n.Loop:

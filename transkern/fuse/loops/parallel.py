@@ -99,44 +99,62 @@ class _Parallelising(Walk):
         """A loop that may raise: all its checks first, which any order may do; if one fails, the loop in order, so that
         it raises where Python does and leaves behind what Python leaves."""
         ok = self.names.fresh("in_bounds")
-        checks = _checks(loop.body, ok, verdict)
-        if checks is None:
-            return self.checked_late(loop, verdict)
+        parted = _parted(loop.body, ok, verdict)
+        if parted is None:
+            return self.checked_late(loop, verdict) or [self.inside(loop)]
+        checks, rest = parted
         known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
         in_turn = _in_turn(checks)
         if in_turn is None:
             return [self.inside(loop)]
         checks = in_turn
-        fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
-        assert isinstance(fine, n.Loop)
-        fine = self.own(fine, verdict)
-        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        fine = self.unchecked(replace(loop, body=rest), verdict)
+        if fine is None:
+            return [self.inside(loop)]
+        in_order = self.in_order(verdict)
         if not checks:
-            return [n.If(known, (fine,), (in_order,), span=loop.span)]
-        rest: n.Stmt = replace(loop, kind="parallel", body=checks)
-        assert isinstance(rest, n.Loop)
-        rest = with_own_names(rest, self.names, self.variables, self.buffers)
-        if known != b.TRUE and any(isinstance(e, Load) for e in exprs((rest,))):
-            rest = n.If(known, (rest,), span=loop.span)  # also of positions that are looked up here
+            return fine if known == b.TRUE else [n.If(known, tuple(fine), (in_order,), span=loop.span)]
+        asked: n.Stmt = replace(loop, kind="parallel", body=checks)
+        assert isinstance(asked, n.Loop)
+        asked = with_own_names(asked, self.names, self.variables, self.buffers)
+        unasked = b.logical_not(_whatever_branches_ask(checks, (loop,), frozenset(scalars_set(loop))))
+        if any(isinstance(e, Load) for e in exprs((asked,))):
+            unasked = b.both(known, unasked)  # also of positions that are looked up here
+        if unasked != b.TRUE:
+            asked = n.If(unasked, (asked,), span=loop.span)
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
-            rest,
-            n.If(b.both(known, Var(ok, "bool")), (fine,), (in_order,), span=loop.span),
+            asked,
+            n.If(b.both(known, Var(ok, "bool")), tuple(fine), (in_order,), span=loop.span),
         ]
 
-    def checked_late(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
-        """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should."""
+    def in_order(self, verdict: Verdict) -> n.Loop:
+        """The loop as it was written, with names of its own."""
+        private = verdict.scalars.private
+        return with_own_names(verdict.loop, self.names, self.variables, self.buffers, private)
+
+    def unchecked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt] | None:
+        """A loop whose checks ahead have held, in parallel: what it checks still are checks of what it computes."""
+        if any(isinstance(s, n.Guard) for s in walk(loop.body)):
+            return self.checked_late(loop, verdict)
+        made = self.inside(replace(loop, kind="parallel"))
+        assert isinstance(made, n.Loop)
+        return [self.own(made, verdict)]
+
+    def checked_late(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt] | None:
+        """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should.
+        None where it must not."""
         fine = self.names.fresh("fine")
         body = self.late(loop, verdict, "bool", fine)
         if body is None:
-            return [self.inside(loop)]
+            return None
         if any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(body.body)):
             body = self.late(loop, verdict, dtype_compared(loop), fine) or body
-        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        again = self.in_order(verdict)
         return [
             n.Accumulator(fine, "all", "bool", span=loop.span),
             self.own(body, verdict),
-            n.If(b.logical_not(Var(fine, "bool")), (in_order,), span=loop.span),
+            n.If(b.logical_not(Var(fine, "bool")), (again,), span=loop.span),
         ]
 
     def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str) -> n.Loop | None:
@@ -162,10 +180,11 @@ class _Parallelising(Walk):
         return replace(loop, body=with_names(loop.body, renamed)) if renamed else loop
 
 
-def _checks(
+def _parted(
     block: Iterable[n.Stmt], ok: str, verdict: Verdict, computed: frozenset[str] = frozenset()
-) -> tuple[n.Stmt, ...] | None:
-    """The checks of a loop's body alone; None where they need what the loop computes (`computed` is known to be)."""
+) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]] | None:
+    """The checks of a loop's body alone, as far as they do not need what the loop computes (`computed` is known to be),
+    and the body without them. None where an iteration may leave before it comes to a check."""
     changing = set(verdict.scalars.private) | {name for s in verdict.loop.body for name in scalars_set(s)}
     changing -= {s.name for s in walk(verdict.loop.body) if isinstance(s, n.Let)}
     changing |= computed
@@ -175,10 +194,12 @@ def _checks(
         return not any(variables_read(e) & changing or buffers_read(e) & written for e in exprs)
 
     out: list[n.Stmt] = []
+    left: list[n.Stmt] = []
     for s in block:
         if not any(isinstance(x, n.Guard) for x in walk((s,))) and not isinstance(s, n.Let):
             if any(isinstance(x, (n.Continue, n.Break)) for x in walk((s,))):
                 return None
+            left.append(s)
             continue
         match s:
             case n.Guard(condition) if plain(condition):
@@ -188,20 +209,29 @@ def _checks(
                     out.append(s)
                 else:
                     changing.add(s.name)
+                left.append(s)
             case n.Loop(_, start, stop) if plain(start, stop):
-                body = _checks(s.body, ok, verdict, frozenset(changing))
-                if body is None:
+                parted = _parted(s.body, ok, verdict, frozenset(changing))
+                if parted is None:
                     return None
-                out.append(replace(s, body=body, kind="sequential"))
+                out.append(replace(s, body=parted[0], kind="sequential"))
+                left.append(replace(s, body=parted[1]))
             case n.If(condition) if plain(condition):
-                then, orelse = (_checks(x, ok, verdict, frozenset(changing)) for x in (s.then, s.orelse))
+                then, orelse = (_parted(x, ok, verdict, frozenset(changing)) for x in (s.then, s.orelse))
                 if then is None or orelse is None:
                     return None
-                out.append(replace(s, then=then, orelse=orelse))
+                out.append(replace(s, then=then[0], orelse=orelse[0]))
+                left.append(replace(s, then=then[1], orelse=orelse[1]))
             case _:
-                return None
+                left.append(s)
+    return _needed(out), tuple(left)
+
+
+def _needed(checks: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """The checks without bindings that none of them looks at, and without what checks nothing."""
+    out = [s for s in checks if isinstance(s, n.Let) or any(isinstance(x, n.Accumulate) for x in walk((s,)))]
     needed = {v for s in out for v in scalars_used(s)}
-    while True:  # bindings that no check looks at
+    while True:
         kept = [s for s in out if not isinstance(s, n.Let) or s.name in needed]
         if len(kept) == len(out):
             return tuple(out)
@@ -240,6 +270,25 @@ def _settled(
     return known, tuple(rest) if any(isinstance(x, n.Accumulate) for x in walk(rest)) else ()
 
 
+def _whatever_branches_ask(checks: Iterable[n.Stmt], around: tuple[n.Loop, ...], inside: frozenset[str]) -> Expr:
+    """A condition that the loops' bounds decide, under which all checks hold, also those that no iteration comes to."""
+    holds: Expr = b.TRUE
+    for s in checks:
+        match s:
+            case n.Accumulate(value=condition):
+                found = at_worst(condition, around)
+                if found is None or variables_read(found) & inside or buffers_read(found):
+                    return b.FALSE
+                holds = b.both(holds, found)
+            case n.Loop(body=body):
+                holds = b.both(holds, _whatever_branches_ask(body, (*around, s), inside))
+            case n.If(then=then, orelse=orelse):
+                holds = b.both(holds, _whatever_branches_ask((*then, *orelse), around, inside))
+            case _:
+                pass
+    return holds
+
+
 def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> tuple[n.Stmt, ...] | None:
     """The checks of an iteration, of which none looks at an element that one before it has found not to be there.
 
@@ -268,10 +317,6 @@ def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> 
             case _:
                 pass
     return tuple(out)
-
-
-def _unguarded(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-    return tuple(with_bodies(s, _unguarded) for s in block if not isinstance(s, n.Guard))
 
 
 _NAMES = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "or_else", "all": "and_then"}

@@ -12,7 +12,7 @@ made before the loop (`double_buffer`): what is not stored into is the same in b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from transkern.fuse.lowering.copies import with_arrays
@@ -257,21 +257,25 @@ class _Coalescing:
         return made if made is not None and self.program.buffers[made[0]].role == "temporary" else None
 
     def _copy(self, s: n.Stmt) -> tuple[str, str] | None:
-        """Of a statement that copies all of an array into another one of its shape: that one, and the array."""
-        match s:
-            case n.Define(buffer=new, axes=axes, value=Load(old, index)):
-                at = tuple(a.var for a in axes)
-            case n.Write(buffer=new, axes=axes, index=at, value=Load(old, index), mask=None):
-                pass
-            case _:
-                return None
-        one, other = self.program.buffers[new], self.program.buffers[old]
-        alike = (one.dtype, one.element, one.dims) == (other.dtype, other.element, other.dims)
-        whole = at == index == tuple(a.var for a in axes) and tuple(a.extent for a in axes) == one.dims
-        return (new, old) if alike and whole else None
+        return whole_copy(s, self.program.buffers)
 
     def _uses(self, name: str, block: Sequence[n.Stmt]) -> int:
         return sum(name in touched(s) for s in walk(block))
+
+
+def whole_copy(s: n.Stmt, buffers: Mapping[str, n.Buffer]) -> tuple[str, str] | None:
+    """Of a statement that copies all of an array into another one of its shape: that one, and the array."""
+    match s:
+        case n.Define(buffer=new, axes=axes, value=Load(old, index)):
+            at = tuple(a.var for a in axes)
+        case n.Write(buffer=new, axes=axes, index=at, value=Load(old, index), mask=None):
+            pass
+        case _:
+            return None
+    one, other = buffers[new], buffers[old]
+    alike = (one.dtype, one.element, one.dims) == (other.dtype, other.element, other.dims)
+    whole = at == index == tuple(a.var for a in axes) and tuple(a.extent for a in axes) == one.dims
+    return (new, old) if alike and whole else None
 
 
 def _handed_out(body: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, ...]:

@@ -15,7 +15,7 @@ extent is a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from transkern.fuse.lowering.copies import with_own_names
@@ -90,25 +90,31 @@ class _Unrolling:
 
     def repeated(self, s: n.Loop, own: set[str]) -> list[n.Stmt]:
         """The iterations, with names of their own for what is an iteration's `own`."""
-        first, extent = b.constant(s.start), _extent(s)
-        assert first is not None and extent is not None
-        out: list[n.Stmt] = []
-        for k in range(first, first + extent):
-            one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers, own)
-            out += map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
-        return out
+        return [x for one in iterations(s, self.names, self.variables, self.buffers, own) for x in one]
+
+
+def iterations(
+    s: n.Loop, names: Names, variables: dict[str, str], buffers: dict[str, n.Buffer], own: Iterable[str]
+) -> Iterator[tuple[n.Stmt, ...]]:
+    """The iterations of a loop whose extent is a number, with names of their own for what is an iteration's `own`."""
+    first, extent = b.constant(s.start), extent_of(s)
+    assert first is not None and extent is not None
+    for k in range(first, first + extent):
+        one = s if k == first else with_own_names(s, names, variables, buffers, own)
+        yield map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
 
 
 def _at(e: Expr, axis: str, k: int) -> Expr | None:
     return b.index(k) if isinstance(e, Var) and e.name == axis else None
 
 
-def _extent(s: n.Loop) -> int | None:
+def extent_of(s: n.Loop) -> int | None:
+    """How many iterations a loop has, where its bounds are numbers."""
     return b.constant(b.sub(s.stop, s.start)) if b.constant(s.start) is not None and s.step == b.ONE else None
 
 
 def _is_short(s: n.Loop) -> bool:
-    extent = _extent(s)
+    extent = extent_of(s)
     if s.kind != "parallel" or extent is None or not 0 < extent <= SHORT_ROW:
         return False
     if not all(isinstance(x, _PLAIN) for x in walk(s.body)):
@@ -121,7 +127,7 @@ def _is_short(s: n.Loop) -> bool:
 
 def _is_a_row_in_order(s: n.Loop) -> bool:
     """Whether a loop in order goes over a short row, with nothing but numbers and elements in it."""
-    extent = _extent(s)
+    extent = extent_of(s)
     plain = all(isinstance(x, n.Let | n.Assign | n.Store | n.Guard) for x in s.body)
     short = extent is not None and 0 < extent <= SHORT_ROW and len(s.body) * extent <= _STATEMENTS
     return s.kind == "sequential" and plain and short
@@ -130,7 +136,7 @@ def _is_a_row_in_order(s: n.Loop) -> bool:
 def _is_a_vector(s: n.Loop, own: AbstractSet[str]) -> bool:
     """Whether a loop does the same to neighbours in memory, which fill vectors; not in arrays of an iteration's `own`,
     whose elements are numbers when it is written out."""
-    extent = _extent(s)
+    extent = extent_of(s)
     plain = all(isinstance(x, n.Store | n.Let) for x in s.body)
     if s.kind != "parallel" or extent is None or extent % _LANES or not plain:
         return False

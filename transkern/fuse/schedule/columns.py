@@ -161,7 +161,7 @@ class Ordering:
                 held[x.name] = (part,)
                 begin.append(n.Assign(part.name, Const(0, narrow), span=span))
                 end.append(n.Assign(made.name, Apply("add", (made, b.cast(part, x.dtype)), x.dtype), span=span))
-            before.append(n.Assign(made.name, b.cast(_first(x, s.start), made.dtype), span=span))
+            before.append(n.Assign(made.name, b.cast(first_of(x, s.start), made.dtype), span=span))
             after.append(n.Let(x.name, b.cast(made, x.dtype), span=span))
             if x.op in _BEST:
                 dtype = next(y.value.dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name)
@@ -299,7 +299,7 @@ def _stores(s: n.Loop, declared: set[str]) -> bool:
     )
 
 
-def _first(s: n.Accumulator, start: Expr) -> Expr:
+def first_of(s: n.Accumulator, start: Expr) -> Expr:
     """What is held before the first term: of extrema, which have terms, what none is less than, or the first."""
     match s.op:
         case "argmax" | "argmin":

@@ -24,6 +24,9 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, walk, walk_expr, with_bodies
 from transkern.records import replace
 
+_FEW = 8
+"""Iterations of a loop that no point leaves."""
+
 
 def leave_early(program: n.Program) -> n.Program:
     """The program whose loops in order inside parallel ones end for a point when nothing changes for it any more."""
@@ -34,13 +37,19 @@ def leave_early(program: n.Program) -> n.Program:
     def block(body: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
         for s in body:
-            if inside and isinstance(s, n.Loop) and s.kind == "sequential":
+            if inside and isinstance(s, n.Loop) and s.kind == "sequential" and not _is_short(s):
                 s = _with_exit(s, out, reads, names, own_variables(s, variables, reads))
             deeper = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
             out.append(with_bodies(s, partial(block, inside=deeper)))
         return tuple(out)
 
     return replace(program, body=block(program.body, False))
+
+
+def _is_short(s: n.Loop) -> bool:
+    """Whether a loop has so few iterations that vectors of points run all of them before one finds its last."""
+    extent = b.difference(s.stop, s.start)
+    return extent is not None and extent <= _FEW
 
 
 def _with_exit(

@@ -307,7 +307,10 @@ static void py_drop(py_pool *pool, int k) {
     pool->kept[k] = (py_kept){NULL, 0, 0};
 }
 
-// Memory of `size` bytes, or more: then `size` becomes what it has. The best fit of what is kept, or fresh memory.
+// Memory of `size` bytes, or more: then `size` becomes what it has. The best fit of what is kept, or fresh memory. It
+// begins with a page, where NumPy's large arrays begin 16 bytes behind one: a processor takes a load for that of an
+// element just stored where the last twelve bits of the addresses say so, and loops load what lies ahead of what they
+// store.
 static void *py_take(size_t *size) {
     py_pool *pool = py_rooms();
     int best = -1;
@@ -325,10 +328,10 @@ static void *py_take(size_t *size) {
     const size_t unit = huge ? 1 << 21 : 1 << 12;
     *size = (*size + unit - 1) & ~(unit - 1);
     void *memory = NULL;
-    int failed = posix_memalign(&memory, huge ? unit : 64, *size);
+    int failed = posix_memalign(&memory, unit, *size);
     if (failed) {
         for (int k = 0; k < PY_KEPT; ++k) py_drop(pool, k);
-        failed = posix_memalign(&memory, huge ? unit : 64, *size);
+        failed = posix_memalign(&memory, unit, *size);
     }
     if (failed) return NULL;
     if (huge) madvise(memory, *size, 14);
@@ -362,24 +365,25 @@ enum { PY_SMALL = 1 };  // each has memory of its own
 #else
 enum { PY_SMALL = 0 };
 #endif
+enum { PY_BEFORE = 6144 };  // half a page from where arguments and results begin, which it may change places with
 static void *py_array(size_t) __attribute__((noinline, malloc, assume_aligned(64)));
 static void py_clear(void *) __attribute__((noinline));
 static void *py_array(size_t bytes) {
-    if (bytes > PTRDIFF_MAX - 256) return NULL;
+    if (bytes > PTRDIFF_MAX - 2 * PY_BEFORE) return NULL;
     const int small = PY_SMALL || bytes < PY_LARGE;
-    size_t size = (bytes + 191) & ~(size_t)63;
+    const size_t before = small ? 64 : PY_BEFORE;
+    size_t size = before + ((bytes + 127) & ~(size_t)63);
     char *memory = small ? aligned_alloc(64, size) : py_take(&size);
     if (!memory) return NULL;
-    *(size_t *)memory = small ? 0 : size;
-    return memory + 64;
+    ((size_t *)(memory + before))[-1] = small ? 0 : size;
+    return memory + before;
 }
 
 static void py_clear(void *array) {
     if (!array) return;
-    char *memory = (char *)array - 64;
-    const size_t size = *(size_t *)memory;
-    if (size) py_give(memory, size);
-    else free(memory);
+    const size_t size = ((size_t *)array)[-1];
+    if (size) py_give((char *)array - PY_BEFORE, size);
+    else free((char *)array - 64);
 }
 """
 

@@ -1,0 +1,39 @@
+"""Signs of floats have NumPy's bits, in vectors and alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import require
+
+require("cc")
+
+
+def signs(x: Any) -> Any:
+    return np.sign(x), np.sign(x[1:] - x[:-1]) * np.abs(x[1:])
+
+
+def one_at_a_time(x: Any) -> Any:
+    out, last = np.zeros_like(x), x[0]
+    for i in range(len(x)):
+        last = np.sign(x[i]) + last * x.dtype.type(0.5)
+        out[i] = last
+    return out, out
+
+
+@pytest.mark.parametrize("function", [signs, one_at_a_time])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_signs(function: Any, dtype: str) -> None:
+    tiny = np.finfo(dtype).smallest_subnormal
+    x = np.array([0.0, -0.0, 1.0, -2.0, tiny, -tiny, np.inf, -np.inf, 3.0, -0.0, np.nan] * 9, dtype)
+    quiet = np.copysign(x, -1)
+    for given in (x, quiet, x[:10]):
+        with np.errstate(all="ignore"):
+            wanted = function(given)
+        for mine, theirs in zip(transkern.compile(function, target="cpu")(given), wanted, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+            np.testing.assert_array_equal(np.signbit(mine[~np.isnan(mine)]), np.signbit(theirs[~np.isnan(theirs)]))

@@ -1,0 +1,1 @@
+"""What branches decide, as values."""
