@@ -48,8 +48,9 @@ os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
 _XLA_FLAGS: tuple[str, ...] = ("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")
 os.environ["XLA_FLAGS"] = " ".join((*os.environ.get("XLA_FLAGS", "").split(), *_XLA_FLAGS))
 
-# A worker holds JAX, and what it has traced: cycles among millions of objects are looked for less often.
-gc.set_threshold(50_000, 20, 20)
+# A worker holds JAX, and what it has traced: cycles among millions of objects are looked for less often. Most of what a
+# compilation leaves goes without the collector, when its test has ended.
+gc.set_threshold(1_000_000, 20, 20)
 
 
 # ---- every program that a test compiles keeps the invariants of the IR, after each pass ------------------------------

@@ -61,12 +61,16 @@ def fuse_for_devices(program: n.Program) -> n.Program:
 
 
 class _Fusing(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program, apart: bool) -> None:
         super().__init__(program)
         self.buffers, self.apart = program.buffers, apart
         self.within_lanes = False  # of a parallel loop around
 
-    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        if self.passes_by(statements):
+            return super().block(statements)
         out: list[_Piece] = []
         with self.scope():
             for s in statements:
