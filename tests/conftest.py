@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from transkern.ir import printer
 from transkern.ir.nodes import Program
 from transkern.ir.verify import violations
 from transkern.pipeline import PASSES, Pass
-from transkern.targets.cpu import compiler
+from transkern.targets.cpu import build, compiler, library
 from transkern.targets.cuda.simulator import compile as simulated
 
 # ---- environment: set before NumPy, JAX or the OpenMP runtime are loaded; the workers of xdist inherit it. -----------
@@ -47,8 +48,9 @@ os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
 _XLA_FLAGS: tuple[str, ...] = ("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")
 os.environ["XLA_FLAGS"] = " ".join((*os.environ.get("XLA_FLAGS", "").split(), *_XLA_FLAGS))
 
-# A worker holds JAX, and what it has traced: cycles among millions of objects are looked for less often.
-gc.set_threshold(50_000, 20, 20)
+# A worker holds JAX, and what it has traced: cycles among millions of objects are looked for less often. Most of what a
+# compilation leaves goes without the collector, when its test has ended.
+gc.set_threshold(1_000_000, 20, 20)
 
 
 # ---- every program that a test compiles keeps the invariants of the IR, after each pass ------------------------------
@@ -79,6 +81,23 @@ def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
 
 
 pipeline.run = _checked(pipeline.run)
+
+
+# ---- what a module uses of the C library is declared in it: else its whole text would be compiled as well ------------
+
+
+def _declared(run: Callable[[Sequence[str], Sequence[Path], Path], str]) -> Callable[..., str]:
+    """`run`, which looks at what the compiler says."""
+
+    def checked(flags: Sequence[str], sources: Sequence[Path], out: Path) -> str:
+        said = run(flags, sources, out)
+        assert library.STRICT not in flags or not re.search("undeclared|implicit declaration", said), said
+        return said
+
+    return checked
+
+
+build.run_compiler = _declared(build.run_compiler)
 
 
 # ---- code whose speed nobody asks about is compiled in less time ----------------------------------------------------

@@ -127,6 +127,59 @@ def test_lists_of_comprehensions_grow_where_they_are(monkeypatch: pytest.MonkeyP
     assert begun == 1
 
 
+SEVERAL_LISTS = {
+    "in_a_loop": """
+def f(x: 'float64[n]'):
+    small, large, places = [], [], []
+    for k in range(len(x)):
+        small.append(x[k] - 1)
+        large.append(x[k] + 1)
+        places.append(k)
+    return small, large, places
+""",
+    "on_one_of_two_paths": """
+def f(x: 'float64[n]'):
+    small, large, places = [], [], []
+    if x[0] > 0:
+        small.append(x[0] - 1)
+        large.append(x[0] + 1)
+        places.append(0)
+    return small, large, places
+""",
+    "of_the_callers": """
+def f(n: int, k: int):
+    found = []
+
+    def walk(level: int, taken: int, last: int):
+        if level == n:
+            found.append(taken + last)
+            return
+        walk(level + 1, taken, level)
+        walk(level + 1, taken + level, last)
+
+    walk(0, k, 0)
+    return found
+""",
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL_LISTS)
+def test_lists_that_grow_at_one_place_are_found_together(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One translation shows it of all of them: else there would be one for each."""
+    text, begun, translated = SEVERAL_LISTS[name], 0, front._translated
+
+    def counted(*args: Any) -> Any:
+        nonlocal begun
+        begun += 1
+        return translated(*args)
+
+    monkeypatch.setattr(front, "_translated", counted)
+    made = c_text(text)
+    assert begun <= (4 if name == "of_the_callers" else 2)
+    names = ("small", "large", "places") if "small" in text else ("found", "level")
+    assert all(name in made for name in names)
+
+
 def test_a_recursion_asks_for_the_size_that_ends_it() -> None:
     """And not for whatever number there is among the arguments, which is another translation as deep."""
     text = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import subprocess
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import transkern
 from tests.tools import require
 from transkern.runtime.caching import cache, cached
-from transkern.targets.cpu import build, common, compiler
+from transkern.targets.cpu import build, common, compiler, library
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import LATER, RUNNING
@@ -102,3 +103,54 @@ def test_each_module_is_compiled_once(function: Any, tmp_path: Path, monkeypatch
     with np.errstate(all="ignore"):
         transkern.compile(function, target="cpu")(*given)
     assert said == [""]
+
+
+def test_declarations_are_those_of_the_headers(tmp_path: Path) -> None:
+    """A compiler that knows the headers takes them as well, and none of another type."""
+    names = " ".join(f"{name}()" for name in library._DECLARATIONS)
+    declared = library.without_headers(f"{library.HEADERS}// {names}\n").partition("signbit(x)")[2].partition("//")[0]
+    declared = declared[declared.index("\n#endif\n", declared.index("FMAF")) + len("\n#endif\n") :]
+    assert declared.count("\n") == len(library._DECLARATIONS) > 100
+    for text, fits in ((declared, True), (declared.replace("double fmod(", "float fmod("), False)):
+        source = tmp_path / "declared.c"
+        source.write_text(library.HEADERS + text)
+        flags = [flag for flag in compiler.flags() if flag != "-w"]
+        assert (not build.run_compiler([*flags, "-Werror"], (source,), tmp_path / "declared.so")) is fits
+
+
+MACROS = """
+static const double values[] = {0.0, -0.0, 1.5, 0x1p-1074, NAN, -NAN, INFINITY, -INFINITY};
+__attribute__((visibility("default"))) int told(int k) {
+    const double x = values[k / 2];
+    const float y = (float)x;
+    const int of = k % 2 ? (isnan(y) != 0) + 2 * (isinf(y) != 0) + 4 * (isfinite(y) != 0) + 8 * (signbit(y) != 0)
+                         : (isnan(x) != 0) + 2 * (isinf(x) != 0) + 4 * (isfinite(x) != 0) + 8 * (signbit(x) != 0);
+#ifdef FP_FAST_FMA
+    return of + 16;
+#elif defined(FP_FAST_FMAF)
+    return of + 32;
+#else
+    return of;
+#endif
+}
+"""
+
+
+def test_macros_are_those_of_the_headers(tmp_path: Path) -> None:
+    answers = []
+    for text in (library.HEADERS + MACROS, library.without_headers(library.HEADERS + MACROS)):
+        source, out = tmp_path / f"macros{len(answers)}.c", tmp_path / f"macros{len(answers)}.so"
+        source.write_text(text)
+        assert not build.run_compiler(compiler.flags(), (source,), out)
+        told = ctypes.CDLL(str(out)).told
+        answers.append([told(k) for k in range(16)])
+    assert answers[0] == answers[1] and len({answer % 16 for answer in answers[0]}) > 4
+
+
+def test_a_function_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
+    """It would be one that gives an integer. (`conftest.py` sees to it that tests meet none.)"""
+    text = library.without_headers(f"{library.HEADERS}double f(double x) {{ return j0(x); }}\n")
+    flags = [library.STRICT if flag == "-w" else flag for flag in compiler.flags()]
+    (tmp_path / "f.c").write_text(text)
+    with pytest.raises(AssertionError, match="j0"):
+        build.run_compiler(flags, (tmp_path / "f.c",), tmp_path / "f.so")

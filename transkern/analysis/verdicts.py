@@ -19,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import (
+    bodies,
     buffers_allocated,
     buffers_read,
     buffers_written,
@@ -180,6 +181,9 @@ _BEHIND = 2
 class Walk:
     """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
 
+    loops_only = False
+    """Whether `statement` does nothing but to loops: blocks without one are not gone through."""
+
     def __init__(self, program: n.Program) -> None:
         self.program = program
         self.levels: list[Level] = []
@@ -233,6 +237,9 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
+        if self.passes_by(statements):
+            self._left = []
+            return _or_the_same(statements, statements)
         saved = self._saved()  # not `scope`: there are many blocks
         out = self.through(statements)
         if self.everywhere:
@@ -242,6 +249,10 @@ class Walk:
             self._left = []
         self.facts, self._lets, self.everywhere = saved
         return _or_the_same(out, statements)
+
+    def passes_by(self, statements: Sequence[n.Stmt]) -> bool:
+        """Whether the statements stay as they are, and leave nothing behind that is known of all elements of arrays."""
+        return self.loops_only and not self.everywhere and not any(map(_has_loop, statements))
 
     def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
         """The statements, each as `statement` makes it; what holds behind them is known then."""
@@ -413,6 +424,12 @@ def _changed(statements: Sequence[n.Stmt]) -> frozenset[str]:
     if len(statements) == 1:
         return _changed_by(statements[0])
     return frozenset(name for s in statements for name in _changed_by(s))
+
+
+@once_a_statement
+def _has_loop(s: n.Stmt) -> bool:
+    """Whether a statement is a loop of any kind, or there is one in its branches."""
+    return any(map(_has_loop, (*s.then, *s.orelse))) if isinstance(s, n.If) else next(bodies(s), None) is not None
 
 
 @once_a_statement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +19,11 @@ class Terminated(Exception):
 
 
 class MustGrow(Exception):
-    """A list changes its length in run-time code: the translation begins anew, with the list as one that grows."""
+    """A list changes its length in run-time code: the translation begins anew, with the list as one that grows, and
+    with the `others` that do so at the same place: else it would begin anew for each of them."""
 
-    def __init__(self, site: Site, problem: CompileError) -> None:
-        self.site, self.problem = site, problem
+    def __init__(self, site: Site, problem: CompileError, others: Collection[Site] = ()) -> None:
+        self.site, self.problem, self.others = site, problem, others
 
 
 class MustLoop(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
@@ -147,15 +147,18 @@ class Context:
             raise MustGrow(site, self.error(refusals.RUN_TIME_KEYS, problem, "copy it first: d = dict(d)"))
         self.must_grow(token, problem, refusals.RUN_TIME_KEYS)
 
-    def must_grow(self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH) -> NoReturn:
-        """The list changes its length where it is not known whether, or how often."""
+    def must_grow(
+        self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH, others: Iterable[int] = ()
+    ) -> NoReturn:
+        """The list changes its length where it is not known whether, or how often; so do the `others` there."""
         of_argument = self.heap.is_dict_of_caller(token)
         help = "copy it first: d = dict(d)" if of_argument else "make it an array, or a list of one kind of element"
         error = self.error(kind, problem, help)
         site = self.grows_at(token)
         if site is None:
             raise error
-        raise MustGrow(site, error)
+        sites = map(self.grows_at, others)
+        raise MustGrow(site, error, [one for one in sites if one is not None])
 
     def grows_at(self, token: int) -> Site | None:
         """Where a list or dict is made that another translation may have as one that grows; None where it may not."""

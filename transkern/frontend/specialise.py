@@ -94,7 +94,7 @@ def specialise(
         except MustGrow as must:
             if must.site in growing:
                 raise must.problem from None
-            growing.add(must.site)
+            growing |= {must.site, *must.others}
             continue
         if found == changes and held.is_settled():
             return program

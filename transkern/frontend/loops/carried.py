@@ -45,6 +45,7 @@ from transkern.frontend.values.values import (
     Static,
     Unbound,
     Value,
+    are_of_other_lengths,
     children,
     lies,
     same_structure,
@@ -579,7 +580,11 @@ class LoopState:
                 continue
             if not same_structure(start, now):
                 if isinstance(now, Seq):
-                    ctx.must_grow(token, "a list that changes its length in a run-time loop")
+                    others = [
+                        t for t, before in self.contents.heap.items()
+                        if are_of_other_lengths(self.contents.objects.get(t, before), ctx.heap.contents[t])
+                    ]
+                    ctx.must_grow(token, "a list that changes its length in a run-time loop", others=others)
                 problem = f"{describe(now)} that gains a key in a run-time loop"
                 ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
             kind = kind_of(ctx, before)

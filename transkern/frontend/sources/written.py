@@ -82,19 +82,20 @@ def written(target: types.FunctionType) -> Written:
     file = inspect.getsourcefile(target) or code.co_filename
     known = _PLACES.get(id(code))
     if known is None or known[0] is not code:
-        place = _place(target, file)
+        place, node = _place(target, file)
         if len(_PLACES) >= _MANY:
             _PLACES.clear()
         _PLACES[id(code)] = code, place
     else:
-        place = known[1]
-    node = _tree_at(place)
-    assert node is not None
+        place, again = known[1], _tree_at(known[1])
+        assert again is not None
+        node = again
     _mangle(node, place.kind)
     return Written(node, place.file, place.lines, place.exact)
 
 
-def _place(target: types.FunctionType, file: str) -> _Place:
+def _place(target: types.FunctionType, file: str) -> tuple[_Place, Node]:
+    """Where the function stands, and the tree that was found there."""
     code, name = plain_code(target.__code__), target.__code__.co_name
     rewritten = _is_rewritten(code)
     some = False
@@ -104,7 +105,7 @@ def _place(target: types.FunctionType, file: str) -> _Place:
             for place in _places(found, lines, code, exact):
                 node = _tree_at(place)
                 if node is not None and _is_of(node, code, place.kind, exact):
-                    return place
+                    return place, node
     if not some:
         problem = f"the source of `{name}` cannot be read"
         raise CompileError(refusals.NO_SOURCE, problem, "put the function into a file, or a notebook cell")

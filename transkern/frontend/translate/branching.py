@@ -46,6 +46,7 @@ from transkern.frontend.values.values import (
     Text,
     Unbound,
     Value,
+    are_of_other_lengths,
     as_outside,
     children,
     is_outside,
@@ -182,7 +183,8 @@ class Branches(Assignments):
                         ctx.fail(refusals.TYPE_DIFFERS, item.why, "give it one type on both paths")
                 ctx.heap.contents[token] = joined
             elif isinstance(one, Seq) and isinstance(two, Seq):
-                ctx.must_grow(token, "a list that has another length on each of two paths")
+                others = [t for t, (a, b, *_) in self.unmerged.items() if are_of_other_lengths(a, b)]
+                ctx.must_grow(token, "a list that has another length on each of two paths", others=others)
             else:
                 if isinstance(one, Dict) and isinstance(two, Dict):
                     problem = "a dict with texts as keys, or arrays as values, that gets a key on one of two paths only"

@@ -705,6 +705,11 @@ def same_structure(one: Value, two: Value) -> bool:
     )  # fmt: skip
 
 
+def are_of_other_lengths(one: Value, two: Value) -> bool:
+    """Whether two lists differ in more than their items."""
+    return isinstance(one, Seq) and isinstance(two, Seq) and not same_structure(one, two)
+
+
 class Scope:
     """Where a function's free names are looked up: a module's text, or a live function's globals and closure."""
 

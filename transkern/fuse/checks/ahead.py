@@ -48,6 +48,8 @@ def check_ahead(program: n.Program) -> n.Program:
 
 
 class _Ahead(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))

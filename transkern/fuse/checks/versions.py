@@ -37,6 +37,8 @@ def version_loops(program: n.Program) -> n.Program:
 
 
 class _Versions(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))

@@ -82,6 +82,8 @@ class _Aside:
 
 
 class _Alternating(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.variables, self.buffers = Names.of(program), dict(program.variables), dict(program.buffers)

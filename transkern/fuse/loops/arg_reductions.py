@@ -95,6 +95,8 @@ class _Extreme:
 
 
 class _Reducing(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program, ragged: bool) -> None:
         self.ragged = ragged
         self.buffers = dict(program.buffers)

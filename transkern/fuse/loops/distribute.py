@@ -87,6 +87,8 @@ def _distributed(program: n.Program, together: int, sums: bool) -> n.Program:
 
 
 class _Distributing(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program, together: int, sums: bool) -> None:
         self.together = together
         self.sums = sums  # whether what iterations hand on in variables is taken apart, too

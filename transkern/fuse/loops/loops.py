@@ -13,8 +13,7 @@ fused in turn (the rows of a softmax, then the passes over a row).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
@@ -38,7 +37,6 @@ from transkern.ir.traverse import (
 from transkern.records import replace
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
-
 _QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)
 """Raise nothing, and end nothing."""
 
@@ -61,12 +59,15 @@ def fuse_for_devices(program: n.Program) -> n.Program:
 
 
 class _Fusing(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program, apart: bool) -> None:
         super().__init__(program)
-        self.buffers, self.apart = program.buffers, apart
-        self.within_lanes = False  # of a parallel loop around
+        self.buffers, self.apart, self.within_lanes = program.buffers, apart, False  # of a parallel loop around
 
-    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        if self.passes_by(statements):
+            return super().block(statements)
         out: list[_Piece] = []
         with self.scope():
             for s in statements:
@@ -264,10 +265,10 @@ class _Piece:
 
     def __init__(self, s: n.Stmt) -> None:
         self.head = s  # of a loop, what is not its body
-        self.used: AbstractSet[str] = buffers_used(s)
-        self.written: AbstractSet[str] = frozenset((s.buffer,)) if isinstance(s, n.Alloc) else buffers_written(s)
-        self.set: AbstractSet[str] = scalars_set(s)
-        self.read: AbstractSet[str] = scalars_used(s)
+        self.used: Set[str] = buffers_used(s)
+        self.written: Set[str] = frozenset((s.buffer,)) if isinstance(s, n.Alloc) else buffers_written(s)
+        self.set: Set[str] = scalars_set(s)
+        self.read: Set[str] = scalars_used(s)
         self.barrier = any(isinstance(x, _BARRIERS) for x in walk((s,)))
         self._more: list[tuple[n.Stmt, ...]] = []  # the bodies that its own goes behind
 
@@ -325,7 +326,7 @@ def _depth(s: n.Stmt) -> int:
     return inner + (isinstance(s, n.Loop) and s.kind == "parallel")
 
 
-def _grown(one: AbstractSet[str], two: AbstractSet[str]) -> AbstractSet[str]:
+def _grown(one: Set[str], two: Set[str]) -> Set[str]:
     """Both together, in the memory of the first where that is nobody else's."""
     if isinstance(one, set):
         one |= two
@@ -493,7 +494,7 @@ def _with_axes(s: n.Stmt, names: dict[str, str]) -> n.Stmt:
         case n.Loop(axis=axis) | n.Scanning(axis=axis):
             return replace(s, axis=names.get(axis, axis))
         case n.Compact(axis=axis, inner=inner):
-            kept = tuple(replace(a, name=names.get(a.name, a.name)) for a in inner)
-            return replace(s, axis=names.get(axis, axis), inner=kept)
+            inner = tuple(replace(a, name=names.get(a.name, a.name)) for a in inner)
+            return replace(s, axis=names.get(axis, axis), inner=inner)
         case _:
             return s

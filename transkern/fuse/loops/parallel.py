@@ -46,6 +46,8 @@ def parallelise(program: n.Program) -> n.Program:
 
 
 class _Parallelising(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))

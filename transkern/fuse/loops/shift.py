@@ -146,6 +146,8 @@ class _There(Walk):
 
 
 class _Predicating(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program, there: frozenset[int]) -> None:
         super().__init__(program)
         self.there = there
@@ -167,6 +169,7 @@ class _Predicating(Walk):
 
 
 class _Checking(Walk):
+    loops_only = True
     apart = True
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:

@@ -31,6 +31,8 @@ def split_loops(program: n.Program) -> n.Program:
 
 
 class _Splitting(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))

@@ -55,6 +55,8 @@ def _inside(s: n.Stmt) -> Iterable[n.Stmt]:
 
 
 class _Moving(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.writers = Counter(name for s in walk(program.body) for name in _changed_by(s))

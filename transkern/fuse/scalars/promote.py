@@ -36,6 +36,8 @@ def promote_elements(program: n.Program) -> n.Program:
 
 
 class _Promoting(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.variables = Names.of(program), dict(program.variables)

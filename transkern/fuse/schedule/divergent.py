@@ -95,6 +95,8 @@ class _Block:
 
 
 class _Vectorising(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)

@@ -48,6 +48,8 @@ def end_by_lane(program: n.Program) -> n.Program:
 
 
 class _Ending(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names = Names.of(program)

@@ -35,6 +35,8 @@ def lanes_outside(program: n.Program) -> n.Program:
 
 
 class _Interchanging(Walk):
+    loops_only = True
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential" and (made := inside_lanes(self, s)) is not None:
             return [made]

@@ -68,6 +68,8 @@ def jam_rows(program: n.Program) -> n.Program:
 
 
 class _Jamming(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.variables = Names.of(program), dict(program.variables)

@@ -73,6 +73,8 @@ class _Step:
 
 
 class _Overlapping(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.variables = Names.of(program), dict(program.variables)

@@ -88,6 +88,8 @@ class _Recurrence:
 
 
 class _Pushing(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.names, self.buffers = Names.of(program), dict(program.buffers)

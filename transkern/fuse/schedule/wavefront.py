@@ -46,6 +46,8 @@ def _by_waves(program: n.Program, kind: type[_Tiling]) -> n.Program:
 
 
 class _Tiling(Walk):
+    loops_only = True
+
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))

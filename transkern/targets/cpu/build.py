@@ -17,6 +17,7 @@ from types import ModuleType
 from transkern import private
 from transkern.errors import BuildError, TargetUnavailable
 from transkern.targets.cpu import compiler
+from transkern.targets.cpu.library import STRICT
 from transkern.targets.cpu.threads import adopt
 from transkern.warned import warn_once
 
@@ -94,7 +95,8 @@ def _linked(text: str, common: bytes, name: str, more: Sequence[str], folder: Pa
     source, beside, out = folder / f"{name}.c", folder / "common.o", folder / f"{name}.so"
     source.write_text(text, encoding="utf-8")
     beside.write_bytes(common)
-    if run_compiler([*compiler.flags(), *more], (source, beside), out):
+    flags = [STRICT if flag == "-w" else flag for flag in compiler.flags()]
+    if run_compiler([*flags, *more], (source, beside), out):
         return None
     made = out.read_bytes()
     return None if lacks_openmp(made) else made

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import re
 
+from transkern.targets.cpu.library import HEADERS
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.memory import BYTES
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
@@ -18,9 +19,6 @@ from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, RUNNING
 
 FLAGS = ("-c", "-fvisibility=hidden")
 """In place of ``-shared``."""
-
-INCLUDES = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
-"""What all texts need; what else one needs, it includes itself."""
 
 _FUNCTION = re.compile(
     r"^static (?!inline )([^;{}=]*\)) \{(?:.*\}(?: *//.*)?|\n(?:.*\n)*?\})$", re.MULTILINE
@@ -48,4 +46,4 @@ def text(threads: int, warns: bool) -> str:
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
         glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
     ]  # fmt: skip
-    return INCLUDES + "\n".join(_STATIC.sub("", part) for part in parts)
+    return HEADERS + "\n".join(_STATIC.sub("", part) for part in parts)

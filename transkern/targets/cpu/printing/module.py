@@ -39,6 +39,7 @@ from transkern.targets.clike import ident
 from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
+from transkern.targets.cpu.library import HEADERS, without_headers
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.kernels import Function, KernelPrinter
 from transkern.targets.cpu.printing.memory import BYTES, RESERVE, bytes_of, reserving
@@ -189,8 +190,8 @@ class Module:
         ]
         shared = {LATER, DEAL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
-        own = [common.declared(x) if x in shared else x for x in lines]
-        return Text("\n".join(lines), "\n".join(own), common.text(p.threads, p.warns))
+        own = without_headers("\n".join(common.declared(x) if x in shared else x for x in lines))
+        return Text("\n".join(lines), own, common.text(p.threads, p.warns))
 
     def header(self) -> str:
         p = self.program
@@ -202,7 +203,7 @@ class Module:
             f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
             f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
             f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
-            f"{common.INCLUDES}"
+            f"{HEADERS}"
         )
 
     def math(self) -> str:
