@@ -103,6 +103,7 @@ class Body(Stages):
         self.decides: Expr | None = None  # the condition between the paths that are being joined
         # what stands in lists, as copies, at the ends of two paths: tokens of lists and objects, buffers of arrays
         self.given: tuple[tuple[set[int], set[str]], tuple[set[int], set[str]]] | None = None
+        self.choosing: Site | None = None  # the place of the present statement, if others are behind it in its block
         self.swaps = False  # whether the present statement lets two values change places
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
         self.apart = 0  # loops behind which the function's rest is being translated more than once

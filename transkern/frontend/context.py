@@ -137,7 +137,7 @@ class Context:
         if not isinstance(value, Object):
             self.fail(refusals.TARGET, "a change of a list or dict that has no name", "give it a name first")
         if value.token in self.heap.handed:
-            handing.fail_handed(self)
+            handing.fail_handed(self, value.token)
         self.heap.put(value.token, contents)
 
     def must_look_up(self, token: int) -> NoReturn:

@@ -48,6 +48,7 @@ def specialise(
     optional: set[Site] = set()
     characters: set[Site] = set()
     lengthened: set[str] = set()
+    forked: set[Site] = set()
     early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
@@ -56,7 +57,7 @@ def specialise(
     while True:
         held.begin()
         try:
-            lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, early, held
+            lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, forked, early, held
             program, found = _translated(function, types, lists, loops, changes, reserves, left_out)
         except NotKnown as problem:
             if problem.wanted is not None:
@@ -75,6 +76,8 @@ def specialise(
                 pooled[problem.pooled[0]] = problem.pooled[1]
             elif problem.grows is not None and problem.grows not in lengthened:
                 lengthened.add(problem.grows)
+            elif problem.forked is not None and problem.forked not in forked:
+                forked.add(problem.forked)
             elif problem.early is not None and problem.early not in early:
                 early.add(problem.early)
             elif not loops.cannot_be(problem):
@@ -149,7 +152,7 @@ def _translated(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[Site],
-        dict[PoolKey, tuple[str, ...]], set[str], set[Site], Held,
+        dict[PoolKey, tuple[str, ...]], set[str], set[Site], set[Site], Held,
     ],
     loops: Loops, changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
 ) -> tuple[n.Program, list[Change]]:
@@ -159,7 +162,7 @@ def _translated(
     (
         ctx.learned.growing, ctx.learned.wanted, ctx.learned.tables, ctx.learned.ragged, ctx.learned.optional,
         ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,
-        ctx.learned.early, ctx.learned.held,
+        ctx.learned.forked, ctx.learned.early, ctx.learned.held,
     ) = lists  # fmt: skip
     ctx.learned.spelling, ctx.learned.grows = loops.spells, loops.grows
     ctx.learned.looping, ctx.learned.not_looping = loops.functions, loops.refused

@@ -637,22 +637,6 @@ def caught_elsewhere_instead(x):
     return 0.0 if x[0] < 0 else root_of(x[0])
 
 
-def one_of_two_arrays(flag):
-    """one_of_two_arrays(bool)"""
-    low, high = np.zeros(3), np.ones(3)
-    chosen = high if flag else low
-    chosen[0] = 3.0
-    return low + high
-
-
-def one_of_two_arrays_instead(flag):
-    """one_of_two_arrays_instead(bool)"""
-    low, high = np.zeros(3), np.ones(3)
-    chosen = (high if flag else low).copy()
-    chosen[0] = 3.0
-    return low + high
-
-
 def last_kept(x):
     """last_kept(float64[n])"""
     best, state = np.zeros(3), np.ones(3)

@@ -15,7 +15,8 @@ from transkern.frontend.numpy.elementwise import as_array, describe, difference,
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, guards, handing
-from transkern.frontend.syntax.liveness import live_after
+from transkern.frontend.state.choices import Choice
+from transkern.frontend.syntax.liveness import live_after, live_behind
 from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.translate.storing import is_constant_array
@@ -210,8 +211,32 @@ class Branches(Assignments):
                 merged[name] = self.half(name, two or one, out1, out2, two is None)  # type: ignore[arg-type]
             else:
                 merged[name] = self.join(name, one, two, out1, out2)
+            made = merged[name]
+            if isinstance(made, Unbound) and made.place is None and name is not RETURN:
+                merged[name] = replace(made, place=self.choosing)
         self.env.clear()
         self.env.update(merged)
+
+    def go_apart(self, node: ast.If, rest: Sequence[ast.stmt], last: ast.stmt) -> bool:
+        """An `if`, and what is behind it in its block on each of its paths by itself; True where nothing after the
+        block is reached, whose `last` statement is given."""
+        self.ctx.session.span = span_of(node.test, self.scope.file)
+        condition = self.test(node.test)
+        if isinstance(condition, Static):
+            return self.block([*(node.body if condition.value else node.orelse), *rest])
+        assert isinstance(condition, Scalar)
+        live = live_after(self.node, last) if isinstance(last, ast.If) else live_behind(self.node, last)
+        return self.fork(condition.expr, [*node.body, *rest], [*node.orelse, *rest], live, node.test)
+
+    def note_choice(self, name: str, *values: Value) -> None:
+        """What stands for one of two lists, dicts or objects is a copy of it, and all of them may only be read."""
+        ctx = self.ctx
+        place = None if name is RETURN else self.choosing
+        tokens = frozenset(v.token for v in values if isinstance(v, Object))
+        buffers = frozenset(buffer for v in values for buffer in handing.memory(ctx.deref(v)))
+        ctx.heap.choices.append(Choice(place, tokens, buffers))
+        for v in values:
+            handing.only_read(ctx, v)
 
     def _as_given(self, one: Value, two: Value, made: Value) -> None:
         """Where one of two values stands in a list, as a copy, what is made of them is not to be changed either."""
@@ -264,8 +289,7 @@ class Branches(Assignments):
             if any(is_outside(ctx.deref(v)) for v in (one, two)) and isinstance(made, Object):
                 ctx.heap.contents[made.token] = as_outside(ctx.heap.contents[made.token])
             if seen:  # it is a copy of what is seen elsewhere, too
-                for v in (one, two, made):
-                    handing.only_read(ctx, v)
+                self.note_choice(name, one, two, made)
             self._as_given(one, two, made)
             return made
         if same_structure(one, two):
@@ -368,8 +392,7 @@ class Branches(Assignments):
                 growing.extend(ctx, joined, value)
             out.extend(more)
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
-            for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
-                handing.only_read(ctx, v)
+            self.note_choice(name, one, two, joined)  # it is a copy of what is seen elsewhere, too
         self._as_given(one, two, joined)
         return joined
 
@@ -580,6 +603,9 @@ class Branches(Assignments):
             joined = replace(joined, empty=of_one)
         if isinstance(joined, Array):
             self._as_given(one, two, joined)
+            if joined.view:
+                place = None if name is RETURN else self.choosing
+                self.ctx.heap.choices.append(Choice(place, frozenset(), frozenset([joined.base])))
         shown = self.shown_elsewhere(name, one, two)
         if shown and isinstance(joined, Array):
             self.ctx.aliasing.note_copy(name, joined.base, shown, self.decides)

@@ -28,7 +28,7 @@ from transkern.frontend.state import guards
 from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
-from transkern.frontend.translate import managers
+from transkern.frontend.translate import forking, managers
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.translate.indexing import SliceValue, constant_slice, dict_item, key_of
 from transkern.frontend.values import python_types
@@ -102,7 +102,13 @@ class Translator(Loops):
         for position, statement in enumerate(statements):
             rest = statements[position + 1 :]
             self.pending.append(lambda rest=rest: self.block(rest))  # type: ignore[misc]
+            outer = self.choosing
+            place = forking.place_of(statement, self.scope.file) if rest or not isinstance(statement, ast.If) else None
+            self.choosing = place
             try:
+                if place in self.ctx.learned.forked and (branch := forking.as_branch(statement)) is not None:
+                    self.pending[-1] = lambda: False
+                    return self.go_apart(branch, rest, statements[-1])
                 if statement in self.ctx.learned.left_out:
                     raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):
@@ -131,6 +137,7 @@ class Translator(Loops):
                 return True
             finally:
                 self.pending.pop()
+                self.choosing = outer
         return False
 
     def _came_up(self, error: CompileError, statement: ast.stmt) -> None:

@@ -575,6 +575,7 @@ class Unbound:
     decides: Expr | None = None
     help: str = "give it a value of one type on every path"
     kind: refusals.Kind = refusals.TYPE_DIFFERS
+    place: tuple[Any, ...] | None = field(default=None, compare=False)  # of the statement that chooses (`choices`)
 
 
 @dataclass(frozen=True, slots=True)
