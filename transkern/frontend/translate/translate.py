@@ -25,10 +25,11 @@ from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.measures import NotComputed
 from transkern.frontend.sources.source import known_object, span_of
 from transkern.frontend.state import guards
+from transkern.frontend.syntax import forking
 from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
-from transkern.frontend.translate import forking, managers
+from transkern.frontend.translate import managers
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.translate.indexing import SliceValue, constant_slice, dict_item, key_of
 from transkern.frontend.values import python_types
