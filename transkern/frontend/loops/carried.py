@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from transkern import refusals
 from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
 from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own, without_made
 from transkern.frontend.loops.carried_sharing import (
@@ -32,6 +32,7 @@ from transkern.frontend.values.values import (
     Doubt,
     Function,
     GrowingList,
+    Hashed,
     Instance,
     Kind,
     Known,
@@ -384,6 +385,8 @@ class LoopState:
                 return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
             case ("table", shape):
                 return carried_lists.carried_table(ctx, name, shape, initial)
+            case ("hashed", shape):
+                return carried_dicts.made(ctx, name, shape, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -557,6 +560,8 @@ class LoopState:
             return self.pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
         if slot == value:
             return []
+        if isinstance(slot, Hashed) and isinstance(found := ctx.deref(value), Hashed):
+            return [] if found is slot else [*carried_dicts.pairs(slot, found)]
         mine, others = children(slot), children(value)
         if mine is not None and others is not None:
             return [p for s, v in zip(mine, others, strict=True) for p in self.pairs(ctx, s, v)]
@@ -672,7 +677,7 @@ def _lists_in(value: Value) -> list[Value]:
     """The lists, dicts and objects in a value."""
     if isinstance(value, OrNone):
         return _lists_in(value.value)
-    if isinstance(value, (Object, GrowingList)):
+    if isinstance(value, (Object, GrowingList, Hashed)):
         return [value]
     return [made for v in children(value) or () for made in _lists_in(v)]
 

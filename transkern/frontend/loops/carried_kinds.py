@@ -12,7 +12,7 @@ from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.containers import list_types, objects, rows
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.state import guards
@@ -23,6 +23,7 @@ from transkern.frontend.values.values import (
     Char,
     Dict,
     GrowingList,
+    Hashed,
     Instance,
     Object,
     OneOf,
@@ -35,6 +36,7 @@ from transkern.frontend.values.values import (
     Unbound,
     Value,
     children,
+    same_structure,
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -173,9 +175,44 @@ def _has_other_length(ctx: Context, kind: Any, value: Object) -> bool:
             return False
 
 
+def _is_known_dict(ctx: Context, value: Object) -> bool:
+    """Whether it is a dict or a set that is written out."""
+    contents = ctx.deref(value)
+    return isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
+
+
+def _is_hashed(ctx: Context, kind: Any) -> bool:
+    """Whether it is a dict or a set whose keys are known at run time only."""
+    match kind:
+        case ("hashed", _) | ("same", Hashed()):
+            return True
+        case ("fresh", inner):
+            return _is_hashed(ctx, inner)
+        case ("object", Object() as value):
+            return isinstance(ctx.deref(value), Hashed)
+        case _:
+            return False
+
+
+def _has_other_keys(ctx: Context, kind: Any, value: Object) -> bool:
+    """Whether two dicts that are written out have other keys; of a set the elements tell the order."""
+    if not _is_known_dict(ctx, value):
+        return False
+    if isinstance(ctx.deref(value), Seq):
+        return True
+    one = children(ctx.deref(value)) or ()
+    match kind:
+        case ("object", Object() as other) if _is_known_dict(ctx, other):
+            return not same_structure(ctx.deref(other), ctx.deref(value))
+        case ("fresh", ("items", shell, kinds)) if isinstance(shell, (Dict, Seq)):
+            return len(kinds) != len(one) or shell != with_children(ctx.deref(value), ())
+        case _:
+            return False
+
+
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance")
+    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "hashed", "fresh", "instance")
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -185,6 +222,8 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return _list_kind(made)
         case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
             return ("table", shape)
+        case ("same", Hashed() as made) if (keyed := carried_dicts.shape_of(made)) is not None:
+            return ("hashed", keyed)
         case ("object", Object() as made):
             return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
         case ("or none", inner):
@@ -301,6 +340,22 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             for made in (old[1], v2):
                 if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
                     ctx.must_grow(made.token, f"`{name}`, a list of a length that an iteration decides")
+        case ("same", Hashed() as v1), ("same", Hashed() as v2) if (
+            (shape := carried_dicts.joined(ctx, v1, v2)) is not None
+        ):  # fmt: skip
+            return ("hashed", shape)
+        case ("hashed", shape), ("same", Hashed() as v2) if (
+            (both := carried_dicts.joined(ctx, shape, v2)) is not None
+        ):  # fmt: skip
+            return ("hashed", both)
+        case ("object", Object() as v1), _ if _is_known_dict(ctx, v1) and _is_hashed(ctx, new):
+            ctx.must_grow(v1.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
+        case _, ("object", Object() as v2) if _is_known_dict(ctx, v2) and _is_hashed(ctx, old):
+            ctx.must_grow(v2.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
+        case ("object" | "fresh", _), ("object", Object() as v2) if _has_other_keys(ctx, old, v2):
+            for made in (old[1], v2):
+                if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
+                    ctx.must_grow(made.token, f"`{name}`, a dict (set) whose keys an iteration decides")
         case ("object", v1), ("object", v2):
             kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
@@ -310,7 +365,11 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
         case ("object", v1), ("same", GrowingList()) if isinstance(ctx.deref(v1), GrowingList):
             return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
-        case ("fresh", (("same" | "list" | "table"), *_) as k1), ("same", GrowingList()):
+        case ("same", Hashed()) | ("hashed", _), ("object", v2) if isinstance(ctx.deref(v2), Hashed):
+            return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case ("object", v1), ("same", Hashed()) if isinstance(ctx.deref(v1), Hashed):
+            return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
+        case ("fresh", (("same" | "list" | "table" | "hashed"), *_) as k1), ("same", GrowingList() | Hashed()):
             return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass

@@ -46,7 +46,7 @@ def only_read(ctx: Context, value: Value) -> None:
 def memory(contents: Value) -> list[str]:
     """The buffers that tell whether a list of run-time length, a dict or a set is changed."""
     if isinstance(contents, Hashed):
-        return [one.buffer for one in (contents.alive, contents.info, contents.values) if one is not None]
+        return [one.buffer for one in (contents.alive, contents.values) if one is not None]
     return [contents.buffer] if isinstance(contents, GrowingList) else []
 
 
@@ -57,10 +57,7 @@ def must_keep(ctx: Context, slot: Value) -> None:
         if slot.token in ctx.heap.changed_at:
             fail_handed(ctx, slot.token)
         ctx.heap.handed.add(slot.token)
-    buffer = contents.buffer if isinstance(contents, GrowingList) else ""
-    if isinstance(contents, Array) and lies(contents):
-        buffer = contents.base
-    if buffer:
+    for buffer in [contents.base] if isinstance(contents, Array) and lies(contents) else memory(contents):
         must_stay(ctx, buffer)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, rows
+from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.elementwise import as_array, describe, difference, scalar_expr, select
@@ -186,6 +188,9 @@ class Branches(Assignments):
                 ctx.must_grow(token, "a list that has another length on each of two paths")
             else:
                 if isinstance(one, Dict) and isinstance(two, Dict):
+                    keyed = _has_numbers_as_keys(one) and _has_numbers_as_keys(two)
+                    if keyed and ctx.grows_at(token) is not None:
+                        ctx.must_grow(token, "a dict that gets a key on one of two paths", refusals.RUN_TIME_KEYS)
                     problem = "a dict with texts as keys, or arrays as values, that gets a key on one of two paths only"
                     ctx.fail(refusals.RUN_TIME_KEYS, problem, "give it the same keys on both, or set them before")
                 problem = f"{describe(one)} on one path and {describe(two)} on the other"
@@ -275,6 +280,14 @@ class Branches(Assignments):
         if isinstance(one, Object) and isinstance(two, Object):
             for token in (one.token, two.token):
                 self.merge_contents(token)
+        self._must_be_hashed(name, one, two)
+        keyed = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
+        if not (isinstance(one, Object) and isinstance(two, Object)) and all(isinstance(v, Hashed) for v in keyed):
+            of_both = self.join_dicts(name, keyed[0], keyed[1], out1, out2)
+            if of_both is not None and any(self._stays(name, v) for v in (one, two)):
+                self.note_choice(name, one, two, of_both)
+            return of_both or differ
+        if isinstance(one, Object) and isinstance(two, Object):
             seen = any(self._stays(name, v) for v in (one, two))
             for mine, other in ((one, two), (two, one)):
                 if (
@@ -292,6 +305,8 @@ class Branches(Assignments):
                 self.note_choice(name, one, two, made)
             self._as_given(one, two, made)
             return made
+        if isinstance(one, Hashed) and isinstance(two, Hashed):
+            return self.join_dicts(name, one, two, out1, out2) or differ
         if same_structure(one, two):
             items = tuple(
                 x if x == y else self.join(name, x, y, out1, out2)
@@ -350,7 +365,7 @@ class Branches(Assignments):
         """An array, at the end of `out`."""
         return self.at_end(out, lambda: as_array(self.ctx, value))
 
-    def _stays(self, name: str, value: Object | GrowingList) -> bool:
+    def _stays(self, name: str, value: Value) -> bool:
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
         env1, env2, live = self.joining
         named = [k for env in (env1, env2) for k, v in env.items() if k != name and is_shown(v, value)]
@@ -395,6 +410,32 @@ class Branches(Assignments):
             self.note_choice(name, one, two, joined)  # it is a copy of what is seen elsewhere, too
         self._as_given(one, two, joined)
         return joined
+
+    def join_dicts(
+        self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]
+    ) -> Hashed | None:  # fmt: skip
+        """A dict (set) with what one of two holds; None where they are of two kinds."""
+        assert isinstance(one, Hashed) and isinstance(two, Hashed)
+        shape = carried_dicts.joined(self.ctx, one, two)
+        if shape is None:
+            return None
+        made = carried_dicts.made(self.ctx, name, shape)
+        for value, out in ((one, out1), (two, out2)):
+            self.at_end(out, functools.partial(carried_dicts.take, self.ctx, made, value))
+        return made
+
+    def _must_be_hashed(self, name: str, one: Value, two: Value) -> None:
+        """Dicts (sets) of which one has keys that only the run knows, or that are others in each iteration of a loop:
+        the translation begins anew, where they are known so far."""
+        ctx = self.ctx
+        held = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
+        known = [
+            v for v, contents in zip((one, two), held, strict=True)
+            if isinstance(v, Object) and _has_numbers_as_keys(contents) and ctx.grows_at(v.token) is not None
+        ]  # fmt: skip
+        both = len(known) == 2 and type(held[0]) is type(held[1]) and not same_structure(*held) and bool(self.loops)
+        if known and (both or any(isinstance(v, Hashed) for v in held)):
+            ctx.must_grow(known[0].token, f"`{name}`, one of two dicts (sets)", refusals.RUN_TIME_KEYS)
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
         """A name that has a value after `out1` only (`first`), or after `out2` only."""
@@ -741,6 +782,13 @@ def _bound(value: Value) -> Expr | None:
     if value.bound is None and value.told is not None:
         value.told()
     return value.bound
+
+
+def _has_numbers_as_keys(contents: Value) -> bool:
+    """Whether it is a dict or a set that is written out, without a text as a key."""
+    if isinstance(contents, Dict):
+        return not any(isinstance(k, str) for k in contents.keys)
+    return isinstance(contents, Seq) and contents.kind == "set"
 
 
 def _choice(value: Value) -> OneOf | None:

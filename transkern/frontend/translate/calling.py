@@ -23,7 +23,7 @@ from transkern.frontend.containers import dict_types, growing, hashed, objects, 
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
-from transkern.frontend.numpy.elementwise import apply, describe, truth
+from transkern.frontend.numpy.elementwise import describe, truth
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
@@ -174,6 +174,11 @@ class Calls(Conditions):
         key = keywords.get("key")
         if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
             return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
+        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max") and not keywords:
+            given = ctx.deref(positional[0]) if len(positional) == 1 else Seq(tuple(positional))
+            items = given.items if isinstance(given, Seq) and given.kind in ("tuple", "list") else ()
+            if any(isinstance(v, Seq) and v.kind == "tuple" for v in items):
+                return self._best(function.path.removeprefix("builtins."), items, items, node)
         with At(ctx, node, self.scope.file):
             match function:
                 case Function():
@@ -378,11 +383,15 @@ class Calls(Conditions):
             known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
             order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
             return Seq(tuple(items[k] for k in order), "list")
+        return self._best(name, items, keys, node)
+
+    def _best(self, name: str, items: Sequence[Value], keys: Sequence[Value], node: ast.Call) -> Value:
+        """The first of several values whose key is the least (greatest)."""
+        ctx = self.ctx
         best: Value = items[0]
         best_key = keys[0]
         for item, value in zip(items[1:], keys[1:], strict=True):
-            compared = apply(ctx, "less" if name == "min" else "greater", [value, best_key], operator_call=True)
-            better = truth(ctx, compared)
+            better = truth(ctx, self.compared(ast.Lt() if name == "min" else ast.Gt(), value, best_key))
             if isinstance(better, Static):
                 best, best_key = (item, value) if better.value else (best, best_key)
                 continue

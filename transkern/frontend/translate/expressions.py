@@ -490,9 +490,11 @@ class Expressions(Calls):
         saved = {k: self.env[k] for k in names if k in self.env}
         for k in names:
             self.env.pop(k, None)
+        self.ctx.control.comprehended.append(self.ctx.session.depth)
         try:
             yield
         finally:
+            self.ctx.control.comprehended.pop()
             for k in names:
                 self.env.pop(k, None)
             self.env.update(saved)

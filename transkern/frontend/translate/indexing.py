@@ -217,6 +217,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return dict_item(ctx, base, key_of(ctx, items))
         case Record(items=elements) if base.is_tuple:
             return _sequence_item(ctx, elements, "tuple", items)
+        case Static(tuple() as known):  # a key of a dict
+            return _sequence_item(ctx, tuple(map(Static, known)), "tuple", items)
         case Seq(elements, kind):
             try:
                 return _sequence_item(ctx, elements, kind, items)
