@@ -21,6 +21,7 @@ from transkern.frontend.numpy.elementwise import (
     is_number,
     is_python_number,
     list_array,
+    present,
     range_array,
     scalar_expr,
     select,
@@ -197,6 +198,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     if isinstance(base, Static) and classes.is_plain_enum(base.value) and len(items) == 1:
         name = constant_object(ctx, items[0], "a member of an enum by a run-time name")
         return Static(asked(ctx, operator.getitem, base.value, name))
+    if isinstance(base, OrNone):
+        base = present(ctx, base, "TypeError", "'NoneType' object is not subscriptable")
     given, base = base, ctx.deref(base)
     python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):

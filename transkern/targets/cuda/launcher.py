@@ -325,7 +325,8 @@ class Launcher:
 
     def alloc(self, buffer: str, at_most: tuple[Expr, ...] | None = None) -> None:
         info = self.program.buffers[buffer]
-        dims = [host.expr(self.bounded(d)) for d in at_most or info.dims]
+        sizes = [self.bounded(d) for d in at_most or info.dims]  # that of a loop may be below 0 where it has no turn
+        dims = [host.expr(d if b.is_nonnegative(d) else b.maximum(d, b.ZERO)) for d in sizes]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
 
