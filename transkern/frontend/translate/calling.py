@@ -80,6 +80,10 @@ _CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
     f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
 }
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
+_CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many are chosen of a run-time number of things
+    itertools.combinations: {1: "singles", 2: "pairs", 3: "triples", 4: "quadruples"},
+    itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
+}
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
@@ -495,10 +499,17 @@ class Calls(Conditions):
             if ranges and all(r.start == b.ZERO and r.step == b.ONE for r in ranges):
                 return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
             return Method(Seq(tuple(ranges)), "product") if ranges else Seq((Seq(()),), "list")
-        if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
-            source = ctx.deref(positional[0])
-            if isinstance(source, GrowingList) and source.extent is None:
-                return compose(ctx, "lists", "pairs", [source], {})
+        if kind in _CHOOSING and len(positional) == 2 and not keywords and isinstance(positional[1], Static):
+            name = _CHOOSING[kind].get(positional[1].value)
+            source = iterating.all_of(ctx, positional[0])
+            counted = [] if name is None else iterating.iteration(ctx, source)
+            if name is not None and not isinstance(counted, list) and b.constant(trip_count(*counted[:3])) is None:
+                given = source if isinstance(source, Range) else functions.call(ctx, "builtins.list", [source], {})
+                return compose(ctx, "lists", name, [given], {})
+        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
+        of = None  # how many are chosen: where that is not known, how many there are need not be
+        if kind is not itertools.product:
+            of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
         pools = list(positional) if kind is itertools.product else list(positional[:1])
         known: list[list[Value]] = []
         for pool in pools:
@@ -520,8 +531,6 @@ class Calls(Conditions):
             times = self._repeated(keywords)
             check_items(math.prod(map(len, known)) ** min(times, 16) if known else 1)
             return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
-        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
-        of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
         if isinstance(of, (int, type(None))):
             length = len(known[0]) if of is None else of
             check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
