@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.anew import NotKnown, Site
-from transkern.frontend.values.values import Scalar, Static, Unbound
+from transkern.frontend.values.values import GrowingList, Object, Scalar, Seq, Static, Unbound, Value
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -20,15 +21,43 @@ class Choice(NamedTuple):
     place: Site | None
     tokens: frozenset[int]
     buffers: frozenset[str]
+    sites: frozenset[Site] = frozenset()  # where lists are made that may stand in one memory, if that is known of all
 
 
 def fork(ctx: Context, token: int | None, buffer: str = "") -> None:
     """Where what is changed is one of two, the translation begins anew: what is behind the statement that has chosen,
     in its block, is translated for each of them by itself."""
-    for place, tokens, buffers in reversed(ctx.heap.choices):
-        if token in tokens or buffer in buffers:
-            problem = "a change of one of two lists (dicts, arrays), of which only the run knows which it is"
-            fork_at(ctx, place, problem, "change it in each of the two branches")
+    found = [c for c in reversed(ctx.heap.choices) if token in c.tokens or buffer in c.buffers]
+    problem = "a change of one of two lists (dicts, arrays), of which only the run knows which it is"
+    for choice in found:
+        fork_at(ctx, choice.place, problem, "change it in each of the two branches")
+    for choice in found:
+        stand_together(ctx, choice.sites, problem)
+
+
+def sites_of(ctx: Context, values: Sequence[Value]) -> frozenset[Site]:
+    """Where lists are made that may stand in one memory; nothing where some of the values are no such lists."""
+    sites = [ctx.heap.sites[v.token] for v in values if isinstance(v, Object) and _is_own_list(ctx.deref(v))]
+    if len(sites) < len(values) or any(site[0] in ("argument", "fixed") for site in sites):
+        return frozenset()
+    return frozenset(sites)
+
+
+def _is_own_list(contents: Value) -> bool:
+    """Whether it is a list that may change its length, and no queue."""
+    if isinstance(contents, GrowingList):
+        return not contents.is_queue and not contents.outside
+    return isinstance(contents, Seq) and contents.kind == "list" and not contents.outside
+
+
+def stand_together(ctx: Context, sites: frozenset[Site], problem: str) -> None:
+    """Lists that are made at some places stand in one memory from now on, where a number tells which is meant."""
+    known = ctx.learned.together
+    if sites and not all(site in known and known[site] == known[min(sites, key=repr)] for site in sites):
+        help = "change it in each of the two branches"
+        error = NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)
+        error.together = sites
+        raise error
 
 
 def fork_at(ctx: Context, place: Site | None, problem: str, help: str) -> None:

@@ -21,6 +21,7 @@ from transkern.frontend.containers import (
     hashed,
     hashed_sets,
     objects,
+    rows,
     sequences,
 )
 from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
@@ -229,6 +230,9 @@ class Assignments(Results):
             return self.ctx.heap.allocate(as_outside(made) if contents.outside else made, site)
         if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.lists.pools:
             return objects.placed_dict(self.ctx, contents)
+        if isinstance(contents, Seq) and contents.kind == "list" and site in self.ctx.learned.together:
+            held = self.ctx.lists.together[self.ctx.learned.together[site]]
+            return Row(held, rows.number_of(self.ctx, held, contents))
         if isinstance(contents, Seq) and site in self.ctx.learned.growing:
             grown = growing.new(self.ctx, name, contents.items, site)
             grown.outside = contents.outside

@@ -16,7 +16,7 @@ from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.elementwise import as_array, describe, difference, scalar_expr, select
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.state import aliasing, guards, handing
+from transkern.frontend.state import aliasing, choices, guards, handing
 from transkern.frontend.state.choices import Choice
 from transkern.frontend.syntax.liveness import live_after, live_behind
 from transkern.frontend.syntax.syntax import returns
@@ -239,7 +239,7 @@ class Branches(Assignments):
         place = None if name is RETURN else self.choosing
         tokens = frozenset(v.token for v in values if isinstance(v, Object))
         buffers = frozenset(buffer for v in values for buffer in handing.memory(ctx.deref(v)))
-        ctx.heap.choices.append(Choice(place, tokens, buffers))
+        ctx.heap.choices.append(Choice(place, tokens, buffers, choices.sites_of(ctx, values[:2])))
         for v in values:
             handing.only_read(ctx, v)
 

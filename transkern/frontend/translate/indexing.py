@@ -29,6 +29,7 @@ from transkern.frontend.numpy.elementwise import (
 )  # fmt: skip
 from transkern.frontend.python import characters
 from transkern.frontend.python.whole import NO_POSITION, in_64_bits, integer_expr
+from transkern.frontend.state import choices
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.positions import check_position, check_subscripts
 from transkern.frontend.values import classes, doubts, large, python_types
@@ -426,6 +427,8 @@ def _sequence_item(
             from transkern.frontend.containers import objects
 
             objects.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
+        case Scalar() if elements and all(isinstance(e, Row) for e in elements):
+            return _chosen_row(ctx, elements, kind, item)
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
         case Scalar() if not elements:
@@ -433,6 +436,9 @@ def _sequence_item(
             ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
             raise AssertionError
         case Scalar():
+            if kind == "tuple" or shown:
+                problem = f"a {shown or kind} of lists, subscripted with what is known at run time only"
+                choices.stand_together(ctx, choices.sites_of(ctx, elements), problem)
             what, help = _different(ctx, elements)
             problem = f"a {shown or kind} {what}, subscripted with what is known at run time only"
             ctx.must_be_known(item, problem, help, refusals.SUBSCRIPT)
@@ -484,6 +490,15 @@ def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: S
         ctx.must_be_known(item, problem, "take one class, with a field that tells them apart", refusals.SUBSCRIPT)
     at = _chosen(ctx, tuple(Scalar(e.number, True) for e in found), kind, item)
     return Instance(found[0].pool, ctx.let(scalar_expr(ctx, at), "number"))
+
+
+def _chosen_row(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
+    """One of several lists in one memory at a run-time position."""
+    found = [e for e in elements if isinstance(e, Row)]
+    if any(e.rows is not found[0].rows for e in found):
+        ctx.must_be_known(item, f"a {kind} of lists of several lists", "put them into one", refusals.SUBSCRIPT)
+    at = _chosen(ctx, tuple(Scalar(e.number, True) for e in found), kind, item)
+    return Row(found[0].rows, ctx.let(scalar_expr(ctx, at), "number"))
 
 
 def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
