@@ -85,6 +85,37 @@ CHANGES = {
             push(b if v > 4 else a, v)
         return a, b
     """,
+    "function that chooses": """
+        def pick(p, q, v):
+            if v > 4:
+                return p
+            return q
+        a, b = [], [1]
+        for v in x:
+            pick(a, b, v).append(int(v))
+            t = min(a, b, key=len)
+            t.insert(0, 7)
+        return a, b
+    """,
+    "kept": """
+        a, b = [], []
+        best = a
+        for v in x:
+            if v > 4:
+                best = b
+            best.append(int(v))
+            b.append(0)
+        return a, b, best
+    """,
+    "by positions": """
+        a, b, c, d = [], [1], [2.5], []
+        both, books = [a, b], {0: c, 1: d}
+        for v in x:
+            both[int(v) % 2].append(int(v))
+            books[int(v) % 2].append(0.5 * v)
+            (a, b)[int(v) % 2].reverse()
+        return a, b, both, c, d
+    """,
     "leaves": """
         a, b = [], [1]
         for v in x:

@@ -35,6 +35,16 @@ def fork(ctx: Context, token: int | None, buffer: str = "") -> None:
         stand_together(ctx, choice.sites, problem)
 
 
+def note_copy(ctx: Context, made: Object, of: Sequence[Value]) -> None:
+    """A list with a name is a copy of one of several, of which only the run knows which: it may be read, as long as
+    none of them changes."""
+    ctx.heap.choices.append(Choice(None, frozenset([made.token]), frozenset(), sites_of(ctx, of)))
+    ctx.heap.handed.add(made.token)
+    for one in of:
+        if isinstance(one, Object):
+            ctx.heap.copied.setdefault(one.token, []).append(made)
+
+
 def sites_of(ctx: Context, values: Sequence[Value]) -> frozenset[Site]:
     """Where lists are made that may stand in one memory; nothing where some of the values are no such lists."""
     sites = [ctx.heap.sites[v.token] for v in values if isinstance(v, Object) and _is_own_list(ctx.deref(v))]

@@ -20,6 +20,7 @@ class Heap:
         self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it
         self.handed: set[int] = set()  # those whose contents have been copied into a list
         self.choices: list[Choice] = []  # in their order; survives what is taken back
+        self.copied: dict[int, list[Object]] = {}  # lists of which copies have names, and these
         self.opening: list[set[int]] = []  # who wants to know which lists, dicts and objects are looked into
 
     def allocate(self, contents: Value, site: Site) -> Object:

@@ -44,7 +44,7 @@ from transkern.frontend.python import characters
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.state import aliasing, evaluating
+from transkern.frontend.state import aliasing, choices, evaluating
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.translate import attributes, managers, special_methods, storing
@@ -181,7 +181,10 @@ class Assignments(Results):
             case Seq() | Dict() | Record():
                 ctx.session.step(len(children(value) or ()))
                 kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
-                return self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
+                one = self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
+                if isinstance(value, Seq) and value.of and isinstance(one, Object):
+                    choices.note_copy(ctx, one, value.of)
+                return one
             case Text(template, args):
                 return Text(template, tuple(self.settle(a, name) for a in args))
             case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:

@@ -530,7 +530,9 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
             items.append(inner)
         else:
             return None
-    return with_children(first, tuple(items))
+    made = with_children(first, tuple(items))
+    is_list = isinstance(made, Seq) and made.kind == "list" and all(isinstance(e, Object) for e in elements)
+    return replace(made, of=elements) if is_list and isinstance(made, Seq) else made
 
 
 def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = NO_POSITION) -> Expr:
