@@ -108,13 +108,20 @@ CHANGES = {
         return a, b, best
     """,
     "by positions": """
-        a, b, c, d = [], [1], [2.5], []
-        both, books = [a, b], {0: c, 1: d}
+        a, b = [], [1]
+        both = [a, b]
         for v in x:
             both[int(v) % 2].append(int(v))
-            books[int(v) % 2].append(0.5 * v)
             (a, b)[int(v) % 2].reverse()
-        return a, b, both, c, d
+        return a, b, both
+    """,
+    "by keys": """
+        c, d = [0.5], [2.5]
+        books = {0: c, 1: d}
+        for v in x:
+            t = books[int(v) % 2]
+            t.append(0.5 * v)
+        return c, d
     """,
     "leaves": """
         a, b = [], [1]

@@ -233,16 +233,6 @@ class Branches(Assignments):
         live = live_after(self.node, last) if isinstance(last, ast.If) else live_behind(self.node, last)
         return self.fork(condition.expr, [*node.body, *rest], [*node.orelse, *rest], live, node.test)
 
-    def note_choice(self, name: str, *values: Value) -> None:
-        """What stands for one of two lists, dicts or objects is a copy of it, and all of them may only be read."""
-        ctx = self.ctx
-        place = None if name is RETURN else self.choosing
-        tokens = frozenset(v.token for v in values if isinstance(v, Object))
-        buffers = frozenset(buffer for v in values for buffer in handing.memory(ctx.deref(v)))
-        ctx.heap.choices.append(Choice(place, tokens, buffers, choices.sites_of(ctx, values[:2])))
-        for v in values:
-            handing.only_read(ctx, v)
-
     def _as_given(self, one: Value, two: Value, made: Value) -> None:
         """Where one of two values stands in a list, as a copy, what is made of them is not to be changed either."""
         ctx = self.ctx
@@ -280,12 +270,12 @@ class Branches(Assignments):
         if isinstance(one, Object) and isinstance(two, Object):
             for token in (one.token, two.token):
                 self.merge_contents(token)
-        self._must_be_hashed(name, one, two)
+        _must_be_hashed(self, name, one, two)
         keyed = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
         if not (isinstance(one, Object) and isinstance(two, Object)) and all(isinstance(v, Hashed) for v in keyed):
-            of_both = self.join_dicts(name, keyed[0], keyed[1], out1, out2)
+            of_both = _dicts_joined(self, name, keyed[0], keyed[1], out1, out2)
             if of_both is not None and any(self._stays(name, v) for v in (one, two)):
-                self.note_choice(name, one, two, of_both)
+                _note_choice(self, name, one, two, of_both)
             return of_both or differ
         if isinstance(one, Object) and isinstance(two, Object):
             seen = any(self._stays(name, v) for v in (one, two))
@@ -302,11 +292,11 @@ class Branches(Assignments):
             if any(is_outside(ctx.deref(v)) for v in (one, two)) and isinstance(made, Object):
                 ctx.heap.contents[made.token] = as_outside(ctx.heap.contents[made.token])
             if seen:  # it is a copy of what is seen elsewhere, too
-                self.note_choice(name, one, two, made)
+                _note_choice(self, name, one, two, made)
             self._as_given(one, two, made)
             return made
         if isinstance(one, Hashed) and isinstance(two, Hashed):
-            return self.join_dicts(name, one, two, out1, out2) or differ
+            return _dicts_joined(self, name, one, two, out1, out2) or differ
         if same_structure(one, two):
             items = tuple(
                 x if x == y else self.join(name, x, y, out1, out2)
@@ -407,35 +397,9 @@ class Branches(Assignments):
                 growing.extend(ctx, joined, value)
             out.extend(more)
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
-            self.note_choice(name, one, two, joined)  # it is a copy of what is seen elsewhere, too
+            _note_choice(self, name, one, two, joined)  # it is a copy of what is seen elsewhere, too
         self._as_given(one, two, joined)
         return joined
-
-    def join_dicts(
-        self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]
-    ) -> Hashed | None:  # fmt: skip
-        """A dict (set) with what one of two holds; None where they are of two kinds."""
-        assert isinstance(one, Hashed) and isinstance(two, Hashed)
-        shape = carried_dicts.joined(self.ctx, one, two)
-        if shape is None:
-            return None
-        made = carried_dicts.made(self.ctx, name, shape)
-        for value, out in ((one, out1), (two, out2)):
-            self.at_end(out, functools.partial(carried_dicts.take, self.ctx, made, value))
-        return made
-
-    def _must_be_hashed(self, name: str, one: Value, two: Value) -> None:
-        """Dicts (sets) of which one has keys that only the run knows, or that are others in each iteration of a loop:
-        the translation begins anew, where they are known so far."""
-        ctx = self.ctx
-        held = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
-        known = [
-            v for v, contents in zip((one, two), held, strict=True)
-            if isinstance(v, Object) and _has_numbers_as_keys(contents) and ctx.grows_at(v.token) is not None
-        ]  # fmt: skip
-        both = len(known) == 2 and type(held[0]) is type(held[1]) and not same_structure(*held) and bool(self.loops)
-        if known and (both or any(isinstance(v, Hashed) for v in held)):
-            ctx.must_grow(known[0].token, f"`{name}`, one of two dicts (sets)", refusals.RUN_TIME_KEYS)
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
         """A name that has a value after `out1` only (`first`), or after `out2` only."""
@@ -769,6 +733,45 @@ class Branches(Assignments):
             return
         ctx.emit(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body))
         ctx.emit(n.Assign(count.name, value.dims[0]))
+
+
+def _note_choice(body: Branches, name: str, *values: Value) -> None:
+    """What stands for one of two lists, dicts or objects is a copy of it, and all of them may only be read."""
+    ctx = body.ctx
+    place = None if name is RETURN else body.choosing
+    tokens = frozenset(v.token for v in values if isinstance(v, Object))
+    buffers = frozenset(buffer for v in values for buffer in handing.memory(ctx.deref(v)))
+    ctx.heap.choices.append(Choice(place, tokens, buffers, choices.sites_of(ctx, values[:2])))
+    for v in values:
+        handing.only_read(ctx, v)
+
+
+def _dicts_joined(
+    body: Branches, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]
+) -> Hashed | None:  # fmt: skip
+    """A dict (set) with what one of two holds; None where they are of two kinds."""
+    assert isinstance(one, Hashed) and isinstance(two, Hashed)
+    shape = carried_dicts.joined(body.ctx, one, two)
+    if shape is None:
+        return None
+    made = carried_dicts.made(body.ctx, name, shape)
+    for value, out in ((one, out1), (two, out2)):
+        body.at_end(out, functools.partial(carried_dicts.take, body.ctx, made, value))
+    return made
+
+
+def _must_be_hashed(body: Branches, name: str, one: Value, two: Value) -> None:
+    """Dicts (sets) of which one has keys that only the run knows, or that are others in each iteration of a loop:
+    the translation begins anew, where they are known so far."""
+    ctx = body.ctx
+    held = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
+    known = [
+        v for v, contents in zip((one, two), held, strict=True)
+        if isinstance(v, Object) and _has_numbers_as_keys(contents) and ctx.grows_at(v.token) is not None
+    ]  # fmt: skip
+    both = len(known) == 2 and type(held[0]) is type(held[1]) and not same_structure(*held) and bool(body.loops)
+    if known and (both or any(isinstance(v, Hashed) for v in held)):
+        ctx.must_grow(known[0].token, f"`{name}`, one of two dicts (sets)", refusals.RUN_TIME_KEYS)
 
 
 def _let_in(out: list[n.Stmt]) -> set[str]:
