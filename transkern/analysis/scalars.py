@@ -168,7 +168,9 @@ def _combines(block: Iterable[n.Stmt], name: str, found: list[tuple[str, n.Assig
             case n.If(condition, then, orelse):
                 if name in variables_read(condition):
                     # `if x > best: best = x` is a maximum; other scalars set beside it are its arguments
-                    if orelse or not _combines(then, name, found, condition):
+                    here = sum(isinstance(x, n.Assign) and x.name == name for x in then)
+                    inside = sum(isinstance(x, n.Assign) and x.name == name for x in walk(then))
+                    if orelse or not here or here != inside or not _combines(then, name, found, condition):
                         return False
                 elif not (_combines(then, name, found, None) and _combines(orelse, name, found, None)):
                     return False

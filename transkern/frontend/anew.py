@@ -56,12 +56,14 @@ class NotKnown(CompileError):
     pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
     settles: bool = False  # an iteration changes the type of a name: behind the first, it may be one for all
+    together: frozenset[Site] | None = None  # lists of which a number tells which is meant
+    forked: Site | None = None  # a statement behind which each path is translated by itself
     early: Site | None = None  # where a value is evaluated that a loop or a branch beside it would change
 
     @property
     def begins_anew(self) -> bool:
         lists = self.wanted, self.table, self.ragged, self.optional, self.grown, self.characters, self.pooled
-        return any(one is not None for one in (*lists, self.grows, self.early))
+        return any(one is not None for one in (*lists, self.grows, self.together, self.forked, self.early))
 
 
 class Becomes(NotKnown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
@@ -17,7 +18,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax import counters, generators, nonlocals
+from transkern.frontend.syntax import counters, generators, nonlocals, suppressed
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
@@ -89,7 +90,8 @@ class Body(Stages):
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.session.read(node)
-        plain = counters.counted(nonlocals.passed_on(node, self._is_pythons), self._is_count, self._is_pythons)
+        plain = suppressed.as_tries(nonlocals.passed_on(node, self._is_pythons), self._is_suppress)
+        plain = counters.counted(plain, self._is_count, self._is_pythons)
         if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain):
             ctx.learned.may_spell = True
             plain = accumulated.as_lists(plain) if ctx.learned.spelling else plain
@@ -103,6 +105,7 @@ class Body(Stages):
         self.decides: Expr | None = None  # the condition between the paths that are being joined
         # what stands in lists, as copies, at the ends of two paths: tokens of lists and objects, buffers of arrays
         self.given: tuple[tuple[set[int], set[str]], tuple[set[int], set[str]]] | None = None
+        self.choosing: Site | None = None  # the place of the present statement, if others are behind it in its block
         self.swaps = False  # whether the present statement lets two values change places
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
         self.apart = 0  # loops behind which the function's rest is being translated more than once
@@ -166,14 +169,22 @@ class Body(Stages):
 
     def _is_count(self, called: ast.expr) -> bool:
         """Whether an expression means `itertools.count`."""
+        return self._means(called, "itertools", "count", itertools.count)
+
+    def _is_suppress(self, called: ast.expr) -> bool:
+        """Whether an expression means `contextlib.suppress`."""
+        return self._means(called, "contextlib", "suppress", contextlib.suppress)
+
+    def _means(self, called: ast.expr, module: str, of: str, what: object) -> bool:
+        """Whether an expression means what a module has under a name."""
         match called:
             case ast.Name(name) if name not in self.env:
                 found = self.scope.lookup(name)
-            case ast.Attribute(ast.Name(name), "count") if name not in self.env:
-                return self.scope.lookup(name) == Known("itertools")
+            case ast.Attribute(ast.Name(name), attribute) if name not in self.env and attribute == of:
+                return self.scope.lookup(name) == Known(module)
             case _:
                 return False
-        return found is not None and classes.object_at(found) is itertools.count
+        return found is not None and classes.object_at(found) is what
 
 
 class At:

@@ -12,7 +12,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.containers import twins
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, guards, handing, names
+from transkern.frontend.state import aliasing, choices, guards, handing, names
 from transkern.frontend.state.control import Control
 from transkern.frontend.state.emitter import Emitter
 from transkern.frontend.state.facts import Counted, Facts
@@ -135,9 +135,14 @@ class Context:
         if is_outside(before):
             handing.fail_outside(self)
         if not isinstance(value, Object):
+            if isinstance(value, Seq):
+                choices.stand_together(self, choices.sites_of(self, value.of), "a change of one of several lists")
             self.fail(refusals.TARGET, "a change of a list or dict that has no name", "give it a name first")
         if value.token in self.heap.handed:
-            handing.fail_handed(self)
+            handing.fail_handed(self, value.token)
+        for copy in self.heap.copied.get(value.token, ()):
+            if self.scopes.still_named(lambda v, copy=copy: v == copy):  # type: ignore[misc]
+                handing.fail_handed(self, copy.token)
         self.heap.put(value.token, contents)
 
     def must_look_up(self, token: int) -> NoReturn:

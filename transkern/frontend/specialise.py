@@ -10,7 +10,7 @@ from dataclasses import replace
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
-from transkern.frontend.containers import objects
+from transkern.frontend.containers import objects, rows
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.state.inputs import Change
@@ -48,6 +48,8 @@ def specialise(
     optional: set[Site] = set()
     characters: set[Site] = set()
     lengthened: set[str] = set()
+    together: dict[Site, Site] = {}
+    forked: set[Site] = set()
     early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
@@ -56,7 +58,10 @@ def specialise(
     while True:
         held.begin()
         try:
-            lists = growing, wanted, tables, ragged, optional, characters, pooled, lengthened, early, held
+            lists = (
+                growing, wanted, tables, ragged, optional, characters, pooled, lengthened, together, forked, early,
+                held,
+            )  # fmt: skip
             program, found = _translated(function, types, lists, loops, changes, reserves, left_out)
         except NotKnown as problem:
             if problem.wanted is not None:
@@ -75,6 +80,13 @@ def specialise(
                 pooled[problem.pooled[0]] = problem.pooled[1]
             elif problem.grows is not None and problem.grows not in lengthened:
                 lengthened.add(problem.grows)
+            elif problem.together is not None and not problem.together <= together.keys():
+                first = min(problem.together, key=repr)
+                others = {together[site] for site in problem.together if site in together}
+                together |= {site: first for site in together if together[site] in others}
+                together |= dict.fromkeys(problem.together, first)
+            elif problem.forked is not None and problem.forked not in forked:
+                forked.add(problem.forked)
             elif problem.early is not None and problem.early not in early:
                 early.add(problem.early)
             elif not loops.cannot_be(problem):
@@ -149,7 +161,7 @@ def _translated(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[Site],
-        dict[PoolKey, tuple[str, ...]], set[str], set[Site], Held,
+        dict[PoolKey, tuple[str, ...]], set[str], dict[Site, Site], set[Site], set[Site], Held,
     ],
     loops: Loops, changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
 ) -> tuple[n.Program, list[Change]]:
@@ -159,7 +171,7 @@ def _translated(
     (
         ctx.learned.growing, ctx.learned.wanted, ctx.learned.tables, ctx.learned.ragged, ctx.learned.optional,
         ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,
-        ctx.learned.early, ctx.learned.held,
+        ctx.learned.together, ctx.learned.forked, ctx.learned.early, ctx.learned.held,
     ) = lists  # fmt: skip
     ctx.learned.spelling, ctx.learned.grows = loops.spells, loops.grows
     ctx.learned.looping, ctx.learned.not_looping = loops.functions, loops.refused
@@ -208,6 +220,8 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
         env[name] = argument(ctx, params, name, kind)
     ctx.names.taken |= ctx.inputs.sizes
     ctx.lists.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.learned.pooled.items()}
+    for first in sorted(set(ctx.learned.together.values()), key=repr):
+        ctx.lists.together[first] = rows.made(ctx, "lists", ("together", *first))
     ctx.control.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
         ctx.scopes.frames.append(env)

@@ -626,31 +626,15 @@ def root_of(v):
 def caught_elsewhere(x):
     """caught_elsewhere(float64[n])"""
     try:
-        root = root_of(x[0])
+        total = sum(root_of(v) for v in x)
     except ValueError:
-        root = 0.0
-    return root
+        total = 0.0
+    return total
 
 
 def caught_elsewhere_instead(x):
     """caught_elsewhere_instead(float64[n])"""
-    return 0.0 if x[0] < 0 else root_of(x[0])
-
-
-def one_of_two_arrays(flag):
-    """one_of_two_arrays(bool)"""
-    low, high = np.zeros(3), np.ones(3)
-    chosen = high if flag else low
-    chosen[0] = 3.0
-    return low + high
-
-
-def one_of_two_arrays_instead(flag):
-    """one_of_two_arrays_instead(bool)"""
-    low, high = np.zeros(3), np.ones(3)
-    chosen = (high if flag else low).copy()
-    chosen[0] = 3.0
-    return low + high
+    return 0.0 if (x < 0).any() else sum(root_of(v) for v in x)
 
 
 def last_kept(x):

@@ -123,56 +123,6 @@ def polynomial_of(z):
 # --- paths
 
 
-def one_of_two_functions(x):
-    """one_of_two_functions(float64[n])"""
-    wave = np.sin if x[0] > 0 else np.cos
-    return wave(x)
-
-
-def one_of_two_functions_instead(x):
-    """one_of_two_functions_instead(float64[n])"""
-    return np.sin(x) if x[0] > 0 else np.cos(x)
-
-
-def function_of_a_branch(x):
-    """function_of_a_branch(float64[n])"""
-    if x[0] > 0:
-        wave = np.sin
-    else:
-        wave = np.cos
-    return wave(x)
-
-
-def function_of_a_branch_instead(x):
-    """function_of_a_branch_instead(float64[n])"""
-    return np.where(x[0] > 0, np.sin(x), np.cos(x))
-
-
-def array_or_text(x):
-    """array_or_text(float64[n])"""
-    shown = x if x[0] > 0 else "negative"
-    return shown
-
-
-def array_or_text_instead(x):
-    """array_or_text_instead(float64[n])"""
-    if x[0] <= 0:
-        print("negative")
-    return x
-
-
-def pairs_that_differ(x):
-    """pairs_that_differ(float64[n])"""
-    pair = (1, x) if x[0] > 0 else (1, x[0])
-    return pair[0]
-
-
-def pairs_that_differ_instead(x):
-    """pairs_that_differ_instead(float64[n])"""
-    pair = (1, x) if x[0] > 0 else (1, x[:1])
-    return pair[0]
-
-
 def number_and_text(x):
     """number_and_text(float64[n])"""
     return x[0] > 0 and "positive"
@@ -181,9 +131,3 @@ def number_and_text(x):
 def number_and_text_instead(x):
     """number_and_text_instead(float64[n])"""
     return "positive" if x[0] > 0 else ""
-
-
-def type_of_a_path(x):
-    """type_of_a_path(float64[n])"""
-    kind = np.float64 if x[0] > 0 else np.float32
-    return x.astype(kind)

@@ -229,24 +229,6 @@ def misspelt(x):
     return x * sacle
 
 
-def sign_or_name(x):
-    """sign_or_name(float64[n])"""
-    if x[0] > 0:
-        sign = 1
-    else:
-        sign = "negative"
-    return sign
-
-
-def sign_or_name_instead(x):
-    """sign_or_name_instead(float64[n])"""
-    if x[0] > 0:
-        sign = 1
-    else:
-        sign = -1
-    return sign
-
-
 def shifted_flat(a):
     """shifted_flat(float64[n])"""
     a.flat[1:] = a[:-1]

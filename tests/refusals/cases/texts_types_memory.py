@@ -553,26 +553,6 @@ def list_of_rows_instead(a):
 # --- memory
 
 
-def one_row_twice(x, n):
-    """one_row_twice(float64[k], int)"""
-    row = [1.0]
-    rows = []
-    for i in range(n):
-        rows.append(row)
-        rows[i].append(x[i])
-    return len(row)
-
-
-def one_row_twice_instead(x, n):
-    """one_row_twice_instead(float64[k], int)"""
-    row = [1.0]
-    rows = []
-    for i in range(n):
-        rows.append(row[:])
-        rows[i].append(x[i])
-    return len(row)
-
-
 def turned_while_held(x, n):
     """turned_while_held(float64[k], int)"""
     rows = []

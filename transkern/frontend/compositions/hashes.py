@@ -293,6 +293,16 @@ def update_set(owner: Any, others: Any) -> None:
         owner.add(key)
 
 
+def update_from_dict(
+    alive: Any, codes: Any, table: Any, info: Any, spare: Any, owner: Any, others: Any
+) -> None:  # fmt: skip
+    """The keys of a dict, for which a set makes room at once."""
+    if (info[1] + len(others)) * 5 >= (len(table) - 1) * 3:
+        _rebuild(alive, codes, table, info, spare, (info[0] + len(others)) * 2)
+    for key in others:
+        owner.add(key)
+
+
 def update_dict(owner: Any, pairs: Any) -> None:
     for key, value in pairs:
         owner[key] = value

@@ -215,6 +215,56 @@ def pairs(items: Any) -> Any:
     return found
 
 
+def singles(items: Any) -> Any:
+    """``list(itertools.combinations(items, 1))``, and of `permutations`."""
+    found = []
+    for item in items:
+        found.append((item,))
+    return found
+
+
+def triples(items: Any) -> Any:
+    """``list(itertools.combinations(items, 3))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(i + 1, len(items)):
+            for k in range(j + 1, len(items)):
+                found.append((items[i], items[j], items[k]))
+    return found
+
+
+def quadruples(items: Any) -> Any:
+    """``list(itertools.combinations(items, 4))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(i + 1, len(items)):
+            for k in range(j + 1, len(items)):
+                for m in range(k + 1, len(items)):
+                    found.append((items[i], items[j], items[k], items[m]))
+    return found
+
+
+def ordered_pairs(items: Any) -> Any:
+    """``list(itertools.permutations(items, 2))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(len(items)):
+            if i != j:
+                found.append((items[i], items[j]))
+    return found
+
+
+def ordered_triples(items: Any) -> Any:
+    """``list(itertools.permutations(items, 3))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(len(items)):
+            for k in range(len(items)):
+                if i != j and i != k and j != k:
+                    found.append((items[i], items[j], items[k]))
+    return found
+
+
 def keys_of(items: Any, key: Any) -> Any:
     found = []
     for item in items:

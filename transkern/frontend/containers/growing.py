@@ -709,7 +709,8 @@ def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
     must_be_own(ctx, owner, grows=False)
     check_moved(ctx, owner, "put into another order")
-    if not owner.dtype and not owner.columns:
+    aliasing.note_store(ctx, owner.buffer)
+    if not is_typed(ctx, owner):
         return
     last = b.sub(owner.length, b.ONE)
 

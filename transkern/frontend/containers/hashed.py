@@ -355,8 +355,10 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
             return
         if contents.kind == "set" and is_typed(ctx, contents.keys):
             compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
-        elif contents.kind == "dict":
-            ctx.fail(refusals.RUN_TIME_KEYS, "a set of a dict's keys", "add them in a loop")
+        elif contents.kind == "dict" and contents.default is None and contents.of is None:
+            compose(ctx, "hashes", "update_from_dict", [*owner.lists[1:], owner, keys(ctx, contents)], {})
+        elif contents.kind == "dict":  # of another class: one key after the other
+            compose(ctx, "hashes", "update_set", [owner, keys(ctx, contents)], {})
         return
     if isinstance(contents, Dict):
         contents = Seq(tuple(key_value(k) for k in contents.keys))

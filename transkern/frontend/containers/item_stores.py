@@ -22,6 +22,7 @@ from transkern.frontend.numpy.elementwise import (
     describe,
     is_number,
     is_python_number,
+    present,
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.python.texts import is_character_or_text
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
 
 def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
     """Put a value into what `owner` is, at `items`."""
+    if isinstance(owner, OrNone):
+        owner = present(body.ctx, owner, "TypeError", "'NoneType' object does not support item assignment")
     base = body.ctx.deref(owner)
     python_types.check_item(body.ctx, lambda of, at: operator.setitem(of, at, ()), base, _key(items))
     if isinstance(base, Hashed):

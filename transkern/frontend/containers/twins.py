@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
-from transkern.frontend.state import aliasing
+from transkern.frontend.state import aliasing, choices
 from transkern.frontend.values.reach import reached
 from transkern.frontend.values.values import Array, GrowingList, Object, Value
 from transkern.ir.expr import Load
@@ -188,6 +188,7 @@ def check_originals(ctx: Context, pool: str) -> None:
 
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
+        choices.stand_together(ctx, choices.sites_of(ctx, originals), problem)
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
     if pool in ctx.lists.twins.lent:
         problem = "a change of a list in a list, which is an argument's, too"

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
+from transkern.frontend.anew import Site
 from transkern.frontend.containers import list_types, tuples
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
 from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own, without_made
 from transkern.frontend.loops.carried_sharing import (
@@ -32,6 +33,7 @@ from transkern.frontend.values.values import (
     Doubt,
     Function,
     GrowingList,
+    Hashed,
     Instance,
     Kind,
     Known,
@@ -110,6 +112,7 @@ class Contents:
     # which of their items some iteration puts something else for
     rebound_items: set[tuple[int, int]] = field(default_factory=set)
     fresh: dict[int, Value] = field(default_factory=dict)  # the same for lists that the loop binds anew
+    made_at: dict[str, Site] = field(default_factory=dict)  # by name: where iterations make them, if nothing else does
     # those of them that begin as a list from before: its name
     begun_as: dict[int, tuple[str, Object]] = field(default_factory=dict)
     # the names under which iterations leave what another one stands for at their start
@@ -229,6 +232,7 @@ class LoopState:
                 bound = initial.bound
                 value = initial.value
             slot = self.slots[name] = self._slot(owner, name, kind, value)
+            self._note_site(owner.ctx, name, slot)
             owner.env[name] = slot
             if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
                 handing.must_keep(owner.ctx, slot)
@@ -242,6 +246,14 @@ class LoopState:
                 owner.env[name] = Maybe(slot, flag)
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
+
+    def _note_site(self, ctx: Context, name: str, slot: Value) -> None:
+        """What a loop first makes, and then changes, is known by where it is made: there it may begin anew."""
+        inner = slot.value if isinstance(slot, OrNone) else slot
+        if not isinstance(inner, Object) or inner.token in self.contents.begun_as:
+            return
+        if name in self.contents.made_at and inner.token in self.contents.fresh:
+            ctx.heap.sites[inner.token] = self.contents.made_at[name]
 
     def _made_anew(self, name: str) -> set[str]:
         """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
@@ -387,6 +399,8 @@ class LoopState:
                 return carried_lists.carried_table(ctx, name, shape, initial)
             case ("tuple", inner):
                 return tuples.as_tuple(self._slot(owner, name, inner, tuples.as_list(ctx, initial)))
+            case ("hashed", shape):
+                return carried_dicts.made(ctx, name, shape, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -482,11 +496,13 @@ class LoopState:
             if isinstance(value, Maybe):
                 bound = value.bound
                 value = value.value
+            given = value.value if isinstance(value, OrNone) else value
+            is_new = isinstance(given, Object) and given.token not in self.contents.heap
+            if is_new and isinstance(given, Object) and given.token not in self.contents.fresh:
+                self.contents.made_at.setdefault(name, ctx.heap.sites[given.token])
             if name not in self.kinds:
                 if self.is_live(name):
                     kind = counted(self, ctx, name, kind_of(ctx, value))
-                    given = value.value if isinstance(value, OrNone) else value
-                    is_new = isinstance(given, Object) and given.token not in self.contents.heap
                     if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
                         kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
                     self.kinds[name] = with_before(self, ctx, name, kind, value)
@@ -562,6 +578,8 @@ class LoopState:
             return self.pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
         if slot == value:
             return []
+        if isinstance(slot, Hashed) and isinstance(found := ctx.deref(value), Hashed):
+            return [] if found is slot else [*carried_dicts.pairs(slot, found)]
         mine, others = children(slot), children(value)
         if mine is not None and others is not None:
             return [p for s, v in zip(mine, others, strict=True) for p in self.pairs(ctx, s, v)]
@@ -681,7 +699,7 @@ def _lists_in(value: Value) -> list[Value]:
     """The lists, dicts and objects in a value."""
     if isinstance(value, OrNone):
         return _lists_in(value.value)
-    if isinstance(value, (Object, GrowingList)):
+    if isinstance(value, (Object, GrowingList, Hashed)):
         return [value]
     return [made for v in children(value) or () for made in _lists_in(v)]
 

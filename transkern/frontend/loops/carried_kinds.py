@@ -13,7 +13,7 @@ from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.containers import list_types, objects, rows
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.state import guards
@@ -24,6 +24,7 @@ from transkern.frontend.values.values import (
     Char,
     Dict,
     GrowingList,
+    Hashed,
     Instance,
     Object,
     OneOf,
@@ -235,7 +236,9 @@ def _has_other_length(ctx: Context, kind: Any, value: Object) -> bool:
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "shaped", "items", "list", "table", "fresh", "instance", "tuple")
+    return kind[0] in (
+        "scalar", "array", "dynamic", "shaped", "items", "list", "table", "tuple", "hashed", "fresh", "instance",
+    )  # fmt: skip
 
 
 def of_its_own(ctx: Context, kind: Any) -> Any:
@@ -245,6 +248,8 @@ def of_its_own(ctx: Context, kind: Any) -> Any:
             return _list_kind(made)
         case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
             return ("table", shape)
+        case ("same", Hashed() as made) if (keyed := carried_dicts.shape_of(made)) is not None:
+            return ("hashed", keyed)
         case ("object", Object() as made):
             return ("fresh", of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
         case ("or none" | "tuple" as which, inner):
@@ -365,6 +370,22 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             for made in (old[1], v2):
                 if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
                     ctx.must_grow(made.token, f"`{name}`, a list of a length that an iteration decides")
+        case ("same", Hashed() as v1), ("same", Hashed() as v2) if (
+            (shape := carried_dicts.joined(ctx, v1, v2)) is not None
+        ):  # fmt: skip
+            return ("hashed", shape)
+        case ("hashed", shape), ("same", Hashed() as v2) if (
+            (both := carried_dicts.joined(ctx, shape, v2)) is not None
+        ):  # fmt: skip
+            return ("hashed", both)
+        case ("object", Object() as v1), _ if carried_dicts.is_known_dict(ctx, v1) and carried_dicts.is_hashed(ctx, new):
+            ctx.must_grow(v1.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
+        case _, ("object", Object() as v2) if carried_dicts.is_known_dict(ctx, v2) and carried_dicts.is_hashed(ctx, old):
+            ctx.must_grow(v2.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
+        case ("object" | "fresh", _), ("object", Object() as v2) if carried_dicts.has_other_keys(ctx, old, v2):
+            for made in (old[1], v2):
+                if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
+                    ctx.must_grow(made.token, f"`{name}`, a dict (set) whose keys an iteration decides")
         case ("object", v1), ("object", v2):
             kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
@@ -374,7 +395,11 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
         case ("object", v1), ("same", GrowingList()) if isinstance(ctx.deref(v1), GrowingList):
             return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
-        case ("fresh", (("same" | "list" | "table"), *_) as k1), ("same", GrowingList()):
+        case ("same", Hashed()) | ("hashed", _), ("object", v2) if isinstance(ctx.deref(v2), Hashed):
+            return ("fresh", join_kinds(ctx, name, old, kind_of(ctx, ctx.deref(v2)), value, slot))
+        case ("object", v1), ("same", Hashed()) if isinstance(ctx.deref(v1), Hashed):
+            return ("fresh", join_kinds(ctx, name, kind_of(ctx, ctx.deref(v1)), new, value, slot))
+        case ("fresh", (("same" | "list" | "table" | "hashed"), *_) as k1), ("same", GrowingList() | Hashed()):
             return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass

@@ -51,18 +51,19 @@ class Table:
 def shape_of_table(owner: GrowingList) -> Table | None:
     """What a list of tuples of numbers, or of lists of their own lengths, is like; None where it is another one."""
     is_table = (owner.columns or owner.rows is not None) and not owner.head and not owner.prefix
-    return _shape(owner) if is_table else None
+    return shape_of(owner) if is_table else None
 
 
-def _shape(one: GrowingList) -> Table | None:
-    columns = tuple(_shape(c) for c in one.columns)
+def shape_of(one: GrowingList) -> Table | None:
+    """What a list is like; None where its elements are arrays of one shape, or of no type yet."""
+    columns = tuple(shape_of(c) for c in one.columns)
     if one.dims or None in columns or not (one.dtype or columns or one.rows is not None):
         return None
     shapes = tuple(c for c in columns if c is not None)
     shape = Table(one.dtype, one.python, one.row, one.of, one.objects, one.options, bool(one.tags), shapes, one.site)
     if one.rows is None:
         return shape
-    pool = _shape(one.rows.pool)
+    pool = shape_of(one.rows.pool)
     if one.rows.shared or (pool is None and not _is_untyped(one.rows.pool)):
         return None
     kind = one.rows.kind if pool is not None or one.rows.kind == "tuple" else ""
@@ -125,13 +126,13 @@ def of_one_type(one: GrowingList | Table, two: GrowingList | Table) -> list[tupl
 def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) -> GrowingList:
     """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = growing.new(ctx, name)
-    _become_like(ctx, owner, shape)
+    become_like(ctx, owner, shape)
     if isinstance(initial, GrowingList) and not _is_untyped(initial):
         assign_all(ctx, [(owner, initial)])
     return owner
 
 
-def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
+def become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     """An empty list becomes one for elements of a kind, with room for any number of them."""
     made.row, made.of, made.objects, made.options, made.site = (
         shape.row, shape.of, shape.objects, shape.options, shape.site,
@@ -139,7 +140,7 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     for part in shape.columns:
         column = GrowingList(ctx.names.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, depth=made.depth)
         column.known, column.blocks = made.known, made.blocks
-        _become_like(ctx, column, part)
+        become_like(ctx, column, part)
         made.columns.append(column)
     if made.columns:
         ctx.lists.columns[made.buffer] = [c.buffer for c in made.columns]
@@ -151,7 +152,7 @@ def _become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
         for one in made.rows.lists[:-1]:
             _hold(ctx, one, "index", True)
         if shape.pool is not None:
-            _become_like(ctx, made.rows.pool, shape.pool)
+            become_like(ctx, made.rows.pool, shape.pool)
 
 
 def _hold(ctx: Context, made: GrowingList, dtype: str, python: bool) -> None:

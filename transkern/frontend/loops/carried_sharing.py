@@ -15,6 +15,7 @@ from transkern.frontend.values.values import (
     Array,
     Function,
     GrowingList,
+    Hashed,
     Known,
     Maybe,
     Object,
@@ -140,7 +141,7 @@ def is_shown(value: Value, what: Value) -> bool:
     """Whether a value is a certain list, dict or object, or holds it."""
     if isinstance(value, (Maybe, OrNone)):
         return is_shown(value.value, what)
-    same = value is what if isinstance(what, GrowingList) else value == what
+    same = value is what if isinstance(what, (GrowingList, Hashed)) else value == what
     return same or any(is_shown(v, what) for v in children(value) or ())
 
 
@@ -187,4 +188,6 @@ def _is_seen_before(state: LoopState, owner: Loops, name: str, value: Value | No
 
 def _is_grown(ctx: Context, value: Value) -> bool:
     """Whether a list is changed in its own memory."""
+    if isinstance(value, Hashed):
+        return any(buffer in ctx.aliasing.stored_in for buffer in handing.memory(value))
     return isinstance(value, GrowingList) and any(part.buffer in ctx.aliasing.stored_in for part in value.parts)

@@ -21,7 +21,7 @@ from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_
 from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, evaluating, stores
-from transkern.frontend.state.control import Catch
+from transkern.frontend.state.control import Catch, Crossed
 from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed, without_jumps
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.sharing import may_show, stored_before_made
@@ -473,7 +473,7 @@ class Loops(Branches):
             shown = told[number - 1]
             if shown is not None:
                 if args:
-                    problem = "the message of an exception that is caught, with run-time numbers in it,"
+                    problem = "the message of an exception that is caught, of run-time numbers or made by its class,"
                     help = "do not read it, or test for what would raise it"
                     ctx.fail(refusals.TEXT, f"{problem} is read: {message!r}", help)
                 text = message.format()
@@ -637,6 +637,27 @@ class Loops(Branches):
             raise Terminated
 
     def loop(
+        self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None,
+        turns: Turns | None = None,
+    ) -> None:  # fmt: skip
+        """A run-time loop. One in a function that is called inside a `try` may be left by an exception: so is then the
+        loop around it, which is another one of the function, or the body of the `try`."""
+        ctx, before = self.ctx, len(self.ctx.control.crossed)
+        if not any(c.depth < ctx.session.depth for c in ctx.control.catching):
+            self._loop(node, body, trip, targets, runs, turns)
+            return
+        crossed = Crossed(ctx.session.depth, ctx.names.variable("left", "bool"), set())
+        ctx.control.crossed.append(crossed)
+        start, out = len(ctx.emitter.out), ctx.emitter.out
+        try:
+            self._loop(node, body, trip, targets, runs, turns)
+        finally:
+            del ctx.control.crossed[before:]
+        if crossed.used:
+            out.insert(start, n.Assign(crossed.left.name, b.FALSE, span=ctx.session.place()))
+            ctx.emit(n.If(crossed.left, (n.Break(span=ctx.session.place()),)))
+
+    def _loop(
         self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None,
         turns: Turns | None = None,
     ) -> None:  # fmt: skip

@@ -13,6 +13,7 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import twins
+from transkern.frontend.state import choices
 from transkern.frontend.values.reach import shows as reaches
 from transkern.frontend.values.values import ITEM, Array, Scalar, Unbound, Value, children, lies
 from transkern.ir import build as b
@@ -172,7 +173,9 @@ def check_copies(ctx: Context, buffer: str) -> None:
             continue
         if c.noted is not None:
             c.noted()
-        elif c.problem:
+            continue
+        choices.fork(ctx, None, c.buffer)
+        if c.problem:
             help = f"copy it there: {c.name} = {c.name}.copy()"
             ctx.must_be_known(Unbound(""), c.problem, help, refusals.SHARED_MEMORY)
         else:
@@ -206,6 +209,7 @@ def _still_read(ctx: Context, buffer: str) -> bool:
 
 def fail_shared(ctx: Context, buffer: str) -> NoReturn:
     """A store into what a list, or one of two paths, has as a copy."""
+    choices.fork(ctx, None, buffer)
     error = NotKnown(
         refusals.TWO_NAMES,
         f"`{buffer}` is appended to a list, or one of two on two paths, and changed in place afterwards",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Var
 
 
 class Catch(NamedTuple):
@@ -26,6 +26,15 @@ class Catch(NamedTuple):
         return 0 if number and self.lets_pass[number - 1] else number
 
 
+class Crossed(NamedTuple):
+    """A loop in a function that is called, how deep that is, and the variable that tells that an exception leaves the
+    loop for a `try` outside of the function; it is in `used` where there is one."""
+
+    depth: int
+    left: Var
+    used: set[str]
+
+
 class Control:
     """What is around a statement."""
 
@@ -36,6 +45,8 @@ class Control:
         self.in_branch = 0  # branches of run-time conditions around
         self.in_head = 0  # conditions of loops that are being translated
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
+        self.comprehended: list[int] = []  # comprehensions around, by how deep in inlined functions they stand
+        self.crossed: list[Crossed] = []  # the loops in functions that are called inside a `try`
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
         self.raised: tuple[str, str, tuple[Expr, ...]] | None = None  # the error of every guard
         self.later: list[Callable[[], None]] | None = None  # checks of positions, where others come before them

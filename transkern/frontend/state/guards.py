@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend.state.control import Catch
+from transkern.frontend.state.control import Catch, Crossed
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.containers import OF_NUMPY, text_of_numbers
@@ -68,13 +68,18 @@ def caught(ctx: Context, error: type[BaseException]) -> tuple[Catch, int] | None
     for one in reversed(ctx.control.catching):
         number = one.handler(error)
         if number:
-            if one.depth != ctx.session.depth or ctx.control.in_head:
-                where = "in the condition of a loop" if ctx.control.in_head else "in a function that is called"
-                problem = f"the {error.__name__} here is caught outside of where it is raised, {where}"
+            if ctx.control.in_head or one.depth in ctx.control.comprehended:
+                where = "the condition of a loop" if ctx.control.in_head else "a comprehension"
+                problem = f"the {error.__name__} here is caught outside of where it is raised, in {where}"
                 help = "test for what would raise it, or catch it where it is raised"
                 ctx.fail(refusals.CAUGHT, problem, help)
             return one, number
     return None
+
+
+def _left(ctx: Context, catch: Catch) -> list[Crossed]:
+    """The loops, in functions that are called, which an exception leaves on its way to a `try`."""
+    return [loop for loop in ctx.control.crossed if loop.depth > catch.depth]
 
 
 def leave_try(
@@ -82,6 +87,9 @@ def leave_try(
 ) -> None:
     """Leave a `try` for its handler, with an exception's message, unless the condition holds."""
     with ctx.emitter.block() as out:
+        for loop in _left(ctx, catch):
+            loop.used.add(loop.left.name)
+            ctx.emit(n.Assign(loop.left.name, b.TRUE))
         catch.leave(number, error, message, args)
     ctx.emit(n.If(b.logical_not(condition), tuple(out)))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.state import aliasing
-from transkern.frontend.values.values import Array, GrowingList, Object, Row, Value, children, lies
+from transkern.frontend.state import aliasing, choices
+from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Value, children, lies
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
 from transkern.records import replace
@@ -41,9 +41,15 @@ def only_read(ctx: Context, value: Value) -> None:
     """Nobody may change a list, dict or object from here on."""
     if isinstance(value, Object):
         _note_read(ctx, value)
-    contents = ctx.deref(value)
-    if isinstance(contents, GrowingList):
-        aliasing.note_append(ctx, contents.buffer)
+    for buffer in memory(ctx.deref(value)):
+        aliasing.note_append(ctx, buffer)
+
+
+def memory(contents: Value) -> list[str]:
+    """The buffers that tell whether a list of run-time length, a dict or a set is changed."""
+    if isinstance(contents, Hashed):
+        return [one.buffer for one in (contents.alive, contents.values) if one is not None]
+    return [contents.buffer] if isinstance(contents, GrowingList) else []
 
 
 def must_keep(ctx: Context, slot: Value) -> None:
@@ -51,12 +57,9 @@ def must_keep(ctx: Context, slot: Value) -> None:
     contents = ctx.deref(slot)
     if isinstance(slot, Object):
         if slot.token in ctx.heap.changed_at:
-            fail_handed(ctx)
+            fail_handed(ctx, slot.token)
         ctx.heap.handed.add(slot.token)
-    buffer = contents.buffer if isinstance(contents, GrowingList) else ""
-    if isinstance(contents, Array) and lies(contents):
-        buffer = contents.base
-    if buffer:
+    for buffer in [contents.base] if isinstance(contents, Array) and lies(contents) else memory(contents):
         must_stay(ctx, buffer)
 
 
@@ -85,12 +88,13 @@ def is_last_look(ctx: Context, value: Value) -> bool:
 
 def _note_read(ctx: Context, value: Object) -> None:
     if ctx.heap.changes_again(value.token):
-        fail_handed(ctx)
+        fail_handed(ctx, value.token)
     ctx.heap.handed.add(value.token)
 
 
-def fail_handed(ctx: Context) -> NoReturn:
+def fail_handed(ctx: Context, token: int) -> NoReturn:
     """A change of what others have as a copy."""
+    choices.fork(ctx, token)
     problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"
     help = "append (choose) a copy: row[:], dict(row)"
     raise NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)

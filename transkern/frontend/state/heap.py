@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transkern.frontend.anew import Site
+from transkern.frontend.state.choices import Choice
 from transkern.frontend.state.control import Control
 from transkern.frontend.values.values import Dict, Object, Value
 
@@ -18,6 +19,8 @@ class Heap:
         self.made_at: dict[int, tuple[int, ...]] = {}  # the loops around the making of each
         self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it
         self.handed: set[int] = set()  # those whose contents have been copied into a list
+        self.choices: list[Choice] = []  # in their order; survives what is taken back
+        self.copied: dict[int, list[Object]] = {}  # lists of which copies have names, and these
         self.opening: list[set[int]] = []  # who wants to know which lists, dicts and objects are looked into
 
     def allocate(self, contents: Value, site: Site) -> Object:

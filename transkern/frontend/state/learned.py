@@ -27,6 +27,8 @@ class Learned:
     # classes whose objects stand in lists, and their attributes
     pooled: dict[PoolKey, tuple[str, ...]] = field(default_factory=dict)
     lengthened: set[str] = field(default_factory=set)  # names of arrays that loops make longer
+    together: dict[Site, Site] = field(default_factory=dict)  # lists that stand in one memory: one of them for all
+    forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
     early: set[Site] = field(default_factory=set)  # where values that wait for what is beside them are computed at once
     looping: set[ast.FunctionDef] = field(default_factory=set)  # functions that call themselves: loops over a stack
     not_looping: str = ""  # why such a loop cannot be had

@@ -6,7 +6,7 @@ from transkern.frontend.anew import Site
 from transkern.frontend.containers import twins
 from transkern.frontend.loops import lengths
 from transkern.frontend.state.control import Control
-from transkern.frontend.values.values import GrowingList, Pool, PoolKey
+from transkern.frontend.values.values import GrowingList, Pool, PoolKey, Rows
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
@@ -29,6 +29,7 @@ class Lists:
         self.of_elements: Expr = b.TRUE  # whether the lists have some that an operation is translated for
         self.texts: dict[Site, tuple[str | None, ...]] = {}  # what lists hold in all translations of a loop
         self.pools: dict[PoolKey, Pool] = {}  # the lists that objects of classes stand in
+        self.together: dict[Site, Rows] = {}  # lists of which a number tells which is meant
         self.replacing = ""  # the count of the list where what is put takes the place of an element
         self.rooms: set[str] = set()  # buffers of arrays that loops make longer
 

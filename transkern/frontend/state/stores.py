@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, evaluating
+from transkern.frontend.state import aliasing, choices, evaluating
 from transkern.frontend.values.values import CHOSEN, Array, Scalar, Seq, Unbound, Value
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
@@ -24,6 +24,7 @@ def before_write(ctx: Context, buffer: str) -> None:
         problem = "a change of an array from outside the function"
         ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
     if buffer in ctx.aliasing.chosen:
+        choices.fork(ctx, None, buffer)
         name, decides = ctx.aliasing.chosen[buffer]
         what, copy = f"`{name}`", f"{name} = {name}.copy()"
         if name is CHOSEN:

@@ -23,6 +23,7 @@ Statement = TypeVar("Statement", bound=ast.stmt)
 _DONE = "_transkern_desugared"
 RETURNED, RETURNS = "returned value", "has returned"
 _AROUND = "_transkern_around"  # on a `try`: the names of those around it
+_TOLD = "_transkern_told"  # the names of their messages
 WHOLE = "_transkern_whole"  # on a loop of which nothing is gained where its iterations are translated one by one
 CATCHES = "_transkern_catches"
 """On a loop that runs once, the body of a `try`: the name that tells which of its handlers is to run, and these."""
@@ -195,8 +196,9 @@ class _Loops(ast.NodeTransformer):
             if lets_pass[-1]:
                 handler.body = [placed(ast.Pass(), handler)]
         around: tuple[str, ...] = getattr(node, _AROUND, ())
-        body = _catching(_leaving(node.body, left), caught)
-        body = [*(_never(name, node) for name in (caught, *around, *filter(None, told))), *body]
+        body = _catching(_leaving(node.body, left), caught, [name for name in told if name is not None])
+        outside = (*around, *getattr(node, _TOLD, ()))
+        body = [*(_never(name, node) for name in (caught, *outside, *filter(None, told))), *body]
         once = ast.For(
             ast.Name(f"once {self.count}", ast.Store()), ast.Name(ONCE, ast.Load()), body, []
         )  # fmt: skip
@@ -378,22 +380,24 @@ def _never(name: str, at: ast.stmt) -> ast.stmt:
     return placed(ast.If(ast.Constant(False), [assign(name, ast.Constant(0), at)], []), at)
 
 
-def _catching(body: Sequence[ast.stmt], caught: str) -> list[ast.stmt]:
-    """`body` where an exception that leaves an inner loop leaves the ones around it, too."""
+def _catching(body: Sequence[ast.stmt], caught: str, told: Sequence[str]) -> list[ast.stmt]:
+    """`body` where an exception that leaves an inner loop leaves the ones around it, too; the loops hand on who takes
+    it, and the message under a name of `told`."""
     result: list[ast.stmt] = []
     for s in body:
         s = copy.copy(s)
         for name in ("body", "orelse"):
             if isinstance(s, (ast.If, ast.With, ast.For, ast.While, ast.Try)) and getattr(s, name, None):
-                setattr(s, name, _catching(getattr(s, name), caught))
+                setattr(s, name, _catching(getattr(s, name), caught, told))
         if isinstance(s, ast.Try):
             s.handlers = [copy.copy(h) for h in s.handlers]
             for h in s.handlers:
-                h.body = _catching(h.body, caught)
+                h.body = _catching(h.body, caught, told)
             setattr(s, _AROUND, (*getattr(s, _AROUND, ()), caught))
+            setattr(s, _TOLD, (*getattr(s, _TOLD, ()), *told))
         result.append(s)
         if isinstance(s, (ast.For, ast.While)):
-            s.body = [_never(caught, s), *s.body]
+            s.body = [*(_never(name, s) for name in (caught, *told)), *s.body]
             result.append(placed(ast.If(ast.Name(caught, ast.Load()), [ast.Break()], []), s))
     return result
 

@@ -1,7 +1,8 @@
 """Which names a loop must carry: those whose values somebody may still read when an iteration begins, or at its end.
 
 A name is live at a point if some path from there reads it before binding it anew. Paths are those of the syntax tree:
-conditions are not evaluated. What a nested function reads is live everywhere, since it may be called anywhere.
+conditions are not evaluated. What a nested function reads is live everywhere, since it may be called anywhere (but for
+the key of a sort).
 """
 
 from __future__ import annotations
@@ -94,7 +95,11 @@ def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
 class _Liveness:
     def __init__(self, function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool] = lambda _: True) -> None:
         self.lets_pass = lets_pass
-        nested = [x for x in all_nodes(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
+        at_once = _called_at_once(function)
+        nested = [
+            x for x in all_nodes(function)
+            if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function and x not in at_once
+        ]  # fmt: skip
         self.captured: Names = frozenset().union(*(_captured(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
         self.branches: dict[ast.stmt, Names] = {}
@@ -155,6 +160,22 @@ class _Liveness:
             x.id for t in targets for x in all_nodes(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
         }
         return (after - names) | frozenset().union(*map(_read, targets)) | self.captured
+
+
+def _called_at_once(function: ast.FunctionDef) -> set[ast.AST]:
+    """The keys of `min`, `max` and sorts: functions that are called there, and known nowhere else."""
+    bound = {x.id for x in all_nodes(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    found: set[ast.AST] = set()
+    for x in all_nodes(function):
+        match x:
+            case ast.Call(ast.Name("min" | "max" | "sorted" as name)) if name not in bound:
+                pass
+            case ast.Call(ast.Attribute(_, "sort")):
+                pass
+            case _:
+                continue
+        found |= {k.value for k in x.keywords if k.arg == "key" and isinstance(k.value, ast.Lambda)}
+    return found
 
 
 def _captured(function: ast.FunctionDef | ast.Lambda) -> Names:

@@ -21,6 +21,7 @@ from transkern.frontend.containers import (
     hashed,
     hashed_sets,
     objects,
+    rows,
     sequences,
 )
 from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
@@ -43,7 +44,7 @@ from transkern.frontend.python import characters
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.state import aliasing, evaluating
+from transkern.frontend.state import aliasing, choices, evaluating
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.translate import attributes, managers, special_methods, storing
@@ -181,7 +182,10 @@ class Assignments(Results):
             case Seq() | Dict() | Record():
                 ctx.session.step(len(children(value) or ()))
                 kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
-                return self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
+                one = self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
+                if isinstance(value, Seq) and value.of and isinstance(one, Object):
+                    choices.note_copy(ctx, one, value.of)
+                return one
             case Text(template, args):
                 return Text(template, tuple(self.settle(a, name) for a in args))
             case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:
@@ -230,6 +234,9 @@ class Assignments(Results):
             return self.ctx.heap.allocate(as_outside(made) if contents.outside else made, site)
         if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.lists.pools:
             return objects.placed_dict(self.ctx, contents)
+        if isinstance(contents, Seq) and contents.kind == "list" and site in self.ctx.learned.together:
+            held = self.ctx.lists.together[self.ctx.learned.together[site]]
+            return Row(held, rows.number_of(self.ctx, held, contents))
         if isinstance(contents, Seq) and site in self.ctx.learned.growing:
             grown = growing.new(self.ctx, name, contents.items, site)
             grown.outside = contents.outside

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, rows
+from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.elementwise import as_array, describe, difference, is_of_numbers, scalar_expr, select
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.state import aliasing, guards, handing
-from transkern.frontend.syntax.liveness import live_after
+from transkern.frontend.state import aliasing, choices, guards, handing
+from transkern.frontend.state.choices import Choice
+from transkern.frontend.syntax.liveness import live_after, live_behind
 from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.translate.storing import is_constant_array
@@ -187,6 +190,9 @@ class Branches(Assignments):
                 ctx.must_grow(token, "a list that has another length on each of two paths", others=others)
             else:
                 if isinstance(one, Dict) and isinstance(two, Dict):
+                    keyed = _has_numbers_as_keys(one) and _has_numbers_as_keys(two)
+                    if keyed and ctx.grows_at(token) is not None:
+                        ctx.must_grow(token, "a dict that gets a key on one of two paths", refusals.RUN_TIME_KEYS)
                     problem = "a dict with texts as keys, or arrays as values, that gets a key on one of two paths only"
                     ctx.fail(refusals.RUN_TIME_KEYS, problem, "give it the same keys on both, or set them before")
                 problem = f"{describe(one)} on one path and {describe(two)} on the other"
@@ -212,8 +218,22 @@ class Branches(Assignments):
                 merged[name] = self.half(name, two or one, out1, out2, two is None)  # type: ignore[arg-type]
             else:
                 merged[name] = self.join(name, one, two, out1, out2)
+            made = merged[name]
+            if isinstance(made, Unbound) and made.place is None and name is not RETURN:
+                merged[name] = replace(made, place=self.choosing)
         self.env.clear()
         self.env.update(merged)
+
+    def go_apart(self, node: ast.If, rest: Sequence[ast.stmt], last: ast.stmt) -> bool:
+        """An `if`, and what is behind it in its block on each of its paths by itself; True where nothing after the
+        block is reached, whose `last` statement is given."""
+        self.ctx.session.span = span_of(node.test, self.scope.file)
+        condition = self.test(node.test)
+        if isinstance(condition, Static):
+            return self.block([*(node.body if condition.value else node.orelse), *rest])
+        assert isinstance(condition, Scalar)
+        live = live_after(self.node, last) if isinstance(last, ast.If) else live_behind(self.node, last)
+        return self.fork(condition.expr, [*node.body, *rest], [*node.orelse, *rest], live, node.test)
 
     def _as_given(self, one: Value, two: Value, made: Value) -> None:
         """Where one of two values stands in a list, as a copy, what is made of them is not to be changed either."""
@@ -252,6 +272,14 @@ class Branches(Assignments):
         if isinstance(one, Object) and isinstance(two, Object):
             for token in (one.token, two.token):
                 self.merge_contents(token)
+        _must_be_hashed(self, name, one, two)
+        keyed = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
+        if not (isinstance(one, Object) and isinstance(two, Object)) and all(isinstance(v, Hashed) for v in keyed):
+            of_both = _dicts_joined(self, name, keyed[0], keyed[1], out1, out2)
+            if of_both is not None and any(self._stays(name, v) for v in (one, two)):
+                _note_choice(self, name, one, two, of_both)
+            return of_both or differ
+        if isinstance(one, Object) and isinstance(two, Object):
             seen = any(self._stays(name, v) for v in (one, two))
             for mine, other in ((one, two), (two, one)):
                 if (
@@ -266,10 +294,11 @@ class Branches(Assignments):
             if any(is_outside(ctx.deref(v)) for v in (one, two)) and isinstance(made, Object):
                 ctx.heap.contents[made.token] = as_outside(ctx.heap.contents[made.token])
             if seen:  # it is a copy of what is seen elsewhere, too
-                for v in (one, two, made):
-                    handing.only_read(ctx, v)
+                _note_choice(self, name, one, two, made)
             self._as_given(one, two, made)
             return made
+        if isinstance(one, Hashed) and isinstance(two, Hashed):
+            return _dicts_joined(self, name, one, two, out1, out2) or differ
         if same_structure(one, two):
             items = tuple(
                 x if x == y else self.join(name, x, y, out1, out2)
@@ -335,7 +364,7 @@ class Branches(Assignments):
         """An array, at the end of `out`."""
         return self.at_end(out, lambda: as_array(self.ctx, value))
 
-    def _stays(self, name: str, value: Object | GrowingList) -> bool:
+    def _stays(self, name: str, value: Value) -> bool:
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
         env1, env2, live = self.joining
         named = [k for env in (env1, env2) for k, v in env.items() if k != name and is_shown(v, value)]
@@ -381,8 +410,7 @@ class Branches(Assignments):
                 growing.extend(ctx, joined, value)
             out.extend(more)
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
-            for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
-                handing.only_read(ctx, v)
+            _note_choice(self, name, one, two, joined)  # it is a copy of what is seen elsewhere, too
         self._as_given(one, two, joined)
         joined.kind = kinds.pop()
         return joined
@@ -594,6 +622,9 @@ class Branches(Assignments):
             joined = replace(joined, empty=of_one)
         if isinstance(joined, Array):
             self._as_given(one, two, joined)
+            if joined.view:
+                place = None if name is RETURN else self.choosing
+                self.ctx.heap.choices.append(Choice(place, frozenset(), frozenset([joined.base])))
         shown = self.shown_elsewhere(name, one, two)
         if shown and isinstance(joined, Array):
             self.ctx.aliasing.note_copy(name, joined.base, shown, self.decides)
@@ -718,6 +749,45 @@ class Branches(Assignments):
         ctx.emit(n.Assign(count.name, value.dims[0]))
 
 
+def _note_choice(body: Branches, name: str, *values: Value) -> None:
+    """What stands for one of two lists, dicts or objects is a copy of it, and all of them may only be read."""
+    ctx = body.ctx
+    place = None if name is RETURN else body.choosing
+    tokens = frozenset(v.token for v in values if isinstance(v, Object))
+    buffers = frozenset(buffer for v in values for buffer in handing.memory(ctx.deref(v)))
+    ctx.heap.choices.append(Choice(place, tokens, buffers, choices.sites_of(ctx, values[:2])))
+    for v in values:
+        handing.only_read(ctx, v)
+
+
+def _dicts_joined(
+    body: Branches, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]
+) -> Hashed | None:  # fmt: skip
+    """A dict (set) with what one of two holds; None where they are of two kinds."""
+    assert isinstance(one, Hashed) and isinstance(two, Hashed)
+    shape = carried_dicts.joined(body.ctx, one, two)
+    if shape is None:
+        return None
+    made = carried_dicts.made(body.ctx, name, shape)
+    for value, out in ((one, out1), (two, out2)):
+        body.at_end(out, functools.partial(carried_dicts.take, body.ctx, made, value))
+    return made
+
+
+def _must_be_hashed(body: Branches, name: str, one: Value, two: Value) -> None:
+    """Dicts (sets) of which one has keys that only the run knows, or that are others in each iteration of a loop:
+    the translation begins anew, where they are known so far."""
+    ctx = body.ctx
+    held = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
+    known = [
+        v for v, contents in zip((one, two), held, strict=True)
+        if isinstance(v, Object) and _has_numbers_as_keys(contents) and ctx.grows_at(v.token) is not None
+    ]  # fmt: skip
+    both = len(known) == 2 and type(held[0]) is type(held[1]) and not same_structure(*held) and bool(body.loops)
+    if known and (both or any(isinstance(v, Hashed) for v in held)):
+        ctx.must_grow(known[0].token, f"`{name}`, one of two dicts (sets)", refusals.RUN_TIME_KEYS)
+
+
 def _let_in(out: list[n.Stmt]) -> set[str]:
     return {s.name for s in walk(out) if isinstance(s, n.Let)}
 
@@ -729,6 +799,13 @@ def _bound(value: Value) -> Expr | None:
     if value.bound is None and value.told is not None:
         value.told()
     return value.bound
+
+
+def _has_numbers_as_keys(contents: Value) -> bool:
+    """Whether it is a dict or a set that is written out, without a text as a key."""
+    if isinstance(contents, Dict):
+        return not any(isinstance(k, str) for k in contents.keys)
+    return isinstance(contents, Seq) and contents.kind == "set"
 
 
 def _choice(value: Value) -> OneOf | None:

@@ -23,7 +23,7 @@ from transkern.frontend.containers import dict_types, growing, hashed, objects, 
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
-from transkern.frontend.numpy.elementwise import apply, describe, truth
+from transkern.frontend.numpy.elementwise import describe, truth
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
@@ -82,6 +82,10 @@ _CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
     f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
 }
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
+_CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many are chosen of a run-time number of things
+    itertools.combinations: {1: "singles", 2: "pairs", 3: "triples", 4: "quadruples"},
+    itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
+}
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
@@ -186,6 +190,11 @@ class Calls(Conditions):
         key = keywords.get("key")
         if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
             return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
+        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max") and not keywords:
+            given = ctx.deref(positional[0]) if len(positional) == 1 else Seq(tuple(positional))
+            items = given.items if isinstance(given, Seq) and given.kind in ("tuple", "list") else ()
+            if any(isinstance(v, Seq) and v.kind == "tuple" for v in items):
+                return self._best(function.path.removeprefix("builtins."), items, items, node)
         with At(ctx, node, self.scope.file):
             match function:
                 case Function():
@@ -412,11 +421,15 @@ class Calls(Conditions):
             known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
             order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
             return Seq(tuple(items[k] for k in order), "list")
+        return self._best(name, items, keys, node)
+
+    def _best(self, name: str, items: Sequence[Value], keys: Sequence[Value], node: ast.Call) -> Value:
+        """The first of several values whose key is the least (greatest)."""
+        ctx = self.ctx
         best: Value = items[0]
         best_key = keys[0]
         for item, value in zip(items[1:], keys[1:], strict=True):
-            compared = apply(ctx, "less" if name == "min" else "greater", [value, best_key], operator_call=True)
-            better = truth(ctx, compared)
+            better = truth(ctx, self.compared(ast.Lt() if name == "min" else ast.Gt(), value, best_key))
             if isinstance(better, Static):
                 best, best_key = (item, value) if better.value else (best, best_key)
                 continue
@@ -520,10 +533,17 @@ class Calls(Conditions):
             if ranges and all(r.start == b.ZERO and r.step == b.ONE for r in ranges):
                 return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
             return Method(Seq(tuple(ranges)), "product") if ranges else Seq((Seq(()),), "list")
-        if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
-            source = ctx.deref(positional[0])
-            if isinstance(source, GrowingList) and source.extent is None:
-                return compose(ctx, "lists", "pairs", [source], {})
+        if kind in _CHOOSING and len(positional) == 2 and not keywords and isinstance(positional[1], Static):
+            name = _CHOOSING[kind].get(positional[1].value)
+            source = iterating.all_of(ctx, positional[0])
+            counted = [] if name is None else iterating.iteration(ctx, source)
+            if name is not None and not isinstance(counted, list) and b.constant(trip_count(*counted[:3])) is None:
+                given = source if isinstance(source, Range) else functions.call(ctx, "builtins.list", [source], {})
+                return compose(ctx, "lists", name, [given], {})
+        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
+        of = None  # how many are chosen: where that is not known, how many there are need not be
+        if kind is not itertools.product:
+            of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
         pools = list(positional) if kind is itertools.product else list(positional[:1])
         known: list[list[Value]] = []
         for pool in pools:
@@ -545,8 +565,6 @@ class Calls(Conditions):
             times = self._repeated(keywords)
             check_items(math.prod(map(len, known)) ** min(times, 16) if known else 1)
             return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
-        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
-        of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
         if isinstance(of, (int, type(None))):
             length = len(known[0]) if of is None else of
             check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))

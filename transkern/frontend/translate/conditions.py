@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
-from transkern import refusals
 from transkern.frontend.anew import Terminated
 from transkern.frontend.loops.trips import condition_of, zero
 from transkern.frontend.numpy.elementwise import describe, difference, is_number, scalar_expr, truth
 from transkern.frontend.sources.source import span_of
+from transkern.frontend.state import choices
 from transkern.frontend.translate.comparing import Comparisons
 from transkern.frontend.values import doubts
 from transkern.frontend.values.types_of_scalars import scalar_kind
@@ -285,7 +285,8 @@ class Conditions(Comparisons):
             problem = f"{what} is {differs}"
             if isinstance(joined, Unbound) and children(sides[0]) and describe(sides[0]) == describe(sides[1]):
                 problem = f"{what}: {joined.why.replace('`chosen` is', 'something in it is')}"
-            ctx.must_be_known(Scalar(condition), problem, help, refusals.TYPE_DIFFERS)
+            unbound = Unbound(problem, condition, help, place=self.choosing)
+            choices.must_be_known(ctx, unbound)
         return joined
 
     def _joined(self, condition: Expr, one: Value, two: Value) -> Value | None:

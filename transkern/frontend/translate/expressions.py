@@ -26,6 +26,7 @@ from transkern.frontend.sources.constants import not_told
 from transkern.frontend.sources.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.sources.observed import passing
 from transkern.frontend.sources.source import span_of
+from transkern.frontend.state import choices
 from transkern.frontend.syntax import iterators
 from transkern.frontend.syntax.desugar import placed
 from transkern.frontend.syntax.parts import part_alone
@@ -346,8 +347,9 @@ class Expressions(Calls):
             raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
         if isinstance(value, Unbound) and value.decides is not None:
             self.ctx.session.span = span_of(node, self.scope.file)
-            self.ctx.must_be_known(Scalar(value.decides), value.why, value.help, refusals.TYPE_DIFFERS)
+            choices.must_be_known(self.ctx, value)
         if isinstance(value, Unbound):
+            choices.fork_at(self.ctx, value.place, value.why, value.help)
             self.ctx.fail(value.kind, value.why, value.help, node)
         return value
 
@@ -494,9 +496,11 @@ class Expressions(Calls):
         saved = {k: self.env[k] for k in names if k in self.env}
         for k in names:
             self.env.pop(k, None)
+        self.ctx.control.comprehended.append(self.ctx.session.depth)
         try:
             yield
         finally:
+            self.ctx.control.comprehended.pop()
             for k in names:
                 self.env.pop(k, None)
             self.env.update(saved)

@@ -26,6 +26,7 @@ from transkern.frontend.numpy.elementwise import (
     exact_expr,
     is_number,
     is_python_number,
+    present,
     scalar_expr,
     simplify,
 )  # fmt: skip
@@ -54,6 +55,7 @@ from transkern.frontend.values.values import (
     Hashed,
     JoinedText,
     Object,
+    OrNone,
     Record,
     Scalar,
     Seq,
@@ -152,6 +154,10 @@ def _call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
     path = path.replace("_heapq.", "heapq.").replace("_bisect.", "bisect.")
     if any(isinstance(a, Flat) for a in args) and path not in _OF_ITERATORS:
         args = [_elements(ctx, path, a) for a in args]
+    if path in _OF_ITEMS and len(args) == 1 and isinstance(args[0], OrNone):
+        missing = "'NoneType' object is not iterable"
+        missing = "object of type 'NoneType' has no len()" if path == "builtins.len" else missing
+        args = [present(ctx, args[0], "TypeError", missing)]
     look = ctx.deref if path.startswith("builtins.") else ctx.contents
     if not path.startswith(("heapq.", "bisect.")):  # these change the list that they are given
         goes_over = path in _LATE  # which see what changes in a list meanwhile
@@ -184,6 +190,9 @@ def _check_no_views(ctx: Context, args: Sequence[Value]) -> None:
             ctx.fail(refusals.OPERANDS, f"a {value.kind} as an array", "make a list of it: list(…)")
 
 
+_OF_ITEMS = frozenset(
+    f"builtins.{name}" for name in ("len", "sum", "min", "max", "sorted", "list", "tuple", "set", "any", "all")
+)
 _LATE = ("builtins.enumerate", "builtins.reversed", "builtins.zip")
 _OF_ITERATORS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.getattr", "builtins.callable")
 

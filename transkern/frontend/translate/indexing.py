@@ -21,6 +21,7 @@ from transkern.frontend.numpy.elementwise import (
     is_number,
     is_python_number,
     list_array,
+    present,
     range_array,
     scalar_expr,
     select,
@@ -28,6 +29,7 @@ from transkern.frontend.numpy.elementwise import (
 )  # fmt: skip
 from transkern.frontend.python import characters
 from transkern.frontend.python.whole import NO_POSITION, in_64_bits, integer_expr
+from transkern.frontend.state import choices
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.positions import check_position, check_subscripts
 from transkern.frontend.values import classes, doubts, large, python_types
@@ -198,6 +200,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     if isinstance(base, Static) and classes.is_plain_enum(base.value) and len(items) == 1:
         name = constant_object(ctx, items[0], "a member of an enum by a run-time name")
         return Static(asked(ctx, operator.getitem, base.value, name))
+    if isinstance(base, OrNone):
+        base = present(ctx, base, "TypeError", "'NoneType' object is not subscriptable")
     given, base = base, ctx.deref(base)
     python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
@@ -218,6 +222,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return dict_item(ctx, base, key_of(ctx, items))
         case Record(items=elements) if base.is_tuple:
             return _sequence_item(ctx, elements, "tuple", items)
+        case Static(tuple() as known):  # a key of a dict
+            return _sequence_item(ctx, tuple(map(Static, known)), "tuple", items)
         case Seq(elements, kind):
             try:
                 return _sequence_item(ctx, elements, kind, items)
@@ -422,6 +428,8 @@ def _sequence_item(
             from transkern.frontend.containers import objects
 
             objects.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
+        case Scalar() if elements and all(isinstance(e, Row) for e in elements):
+            return _chosen_row(ctx, elements, kind, item)
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
         case Scalar() if not elements:
@@ -429,6 +437,9 @@ def _sequence_item(
             ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
             raise AssertionError
         case Scalar():
+            if kind == "tuple" or shown:
+                problem = f"a {shown or kind} of lists, subscripted with what is known at run time only"
+                choices.stand_together(ctx, choices.sites_of(ctx, elements), problem)
             what, help = _different(ctx, elements)
             problem = f"a {shown or kind} {what}, subscripted with what is known at run time only"
             ctx.must_be_known(item, problem, help, refusals.SUBSCRIPT)
@@ -482,6 +493,15 @@ def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: S
     return Instance(found[0].pool, ctx.let(scalar_expr(ctx, at), "number"))
 
 
+def _chosen_row(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
+    """One of several lists in one memory at a run-time position."""
+    found = [e for e in elements if isinstance(e, Row)]
+    if any(e.rows is not found[0].rows for e in found):
+        ctx.must_be_known(item, f"a {kind} of lists of several lists", "put them into one", refusals.SUBSCRIPT)
+    at = _chosen(ctx, tuple(Scalar(e.number, True) for e in found), kind, item)
+    return Row(found[0].rows, ctx.let(scalar_expr(ctx, at), "number"))
+
+
 def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     """Whether a list of run-time length may hold all elements of a list: arrays of one dtype and number of dimensions,
     lists, or None and numbers."""
@@ -511,7 +531,9 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
             items.append(inner)
         else:
             return None
-    return with_children(first, tuple(items))
+    made = with_children(first, tuple(items))
+    is_list = isinstance(made, Seq) and made.kind == "list" and all(isinstance(e, Object) for e in elements)
+    return replace(made, of=elements) if is_list and isinstance(made, Seq) else made
 
 
 def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = NO_POSITION) -> Expr:

@@ -25,6 +25,7 @@ from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.measures import NotComputed
 from transkern.frontend.sources.source import known_object, span_of
 from transkern.frontend.state import guards
+from transkern.frontend.syntax import forking
 from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
@@ -103,7 +104,13 @@ class Translator(Loops):
         for position, statement in enumerate(statements):
             rest = statements[position + 1 :]
             self.pending.append(lambda rest=rest: self.block(rest))  # type: ignore[misc]
+            outer = self.choosing
+            place = forking.place_of(statement, self.scope.file) if rest or not isinstance(statement, ast.If) else None
+            self.choosing = place
             try:
+                if place in self.ctx.learned.forked and (branch := forking.as_branch(statement)) is not None:
+                    self.pending[-1] = lambda: False
+                    return self.go_apart(branch, rest, statements[-1])
                 if statement in self.ctx.learned.left_out:
                     raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):
@@ -132,6 +139,7 @@ class Translator(Loops):
                 return True
             finally:
                 self.pending.pop()
+                self.choosing = outer
         return False
 
     def _came_up(self, error: CompileError, statement: ast.stmt) -> None:
@@ -287,14 +295,15 @@ class Translator(Loops):
         name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
         if error is np.exceptions.AxisError and len(given) in (1, 2):  # of a text, or of an axis and a dimension
             given = given if len(given) == 1 else [_axis_text(*given)]
-        elif any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
-            problem = f"raising `{error.__name__}`, which makes its message itself"
-            help = "raise an exception without an `__init__`, and with the message as its argument"
-            self.ctx.fail(refusals.MESSAGE, problem, help, exc)
+        if isinstance(exc, ast.Call) and exc.keywords:
+            problem = f"raising `{error.__name__}` with `{exc.keywords[0].arg}=`"
+            self.ctx.fail(refusals.MESSAGE, problem, "give its arguments by position", exc)
         alone = given[0] if len(given) == 1 and not isinstance(given[0], ast.Starred) else None
         several = ast.copy_location(ast.Tuple(list(given), ast.Load()), exc)
         value = self.expr(several if alone is None else alone) if given else Static("")
         name, text, args = self.raised_with(name, error, value, alone is not None, exc)
+        if _makes_its_message(error) and self.ctx.control.catching and guards.caught(self.ctx, error) is not None:
+            text, args = "{}", (b.ZERO,)  # no handler here may read what its class makes of them
         self.ctx.guard(b.FALSE, name, text, args)
 
     def raised_with(
@@ -384,6 +393,12 @@ def _uses(handler: ast.ExceptHandler) -> Iterator[ast.expr]:
         inner = [c.value if isinstance(c, ast.keyword) else c for c in child_nodes(node)]
         if any(isinstance(c, ast.Name) and c.id == handler.name for c in inner):
             yield node if isinstance(node, ast.expr) else next(c for c in inner if isinstance(c, ast.Name))
+
+
+def _makes_its_message(error: type[BaseException]) -> bool:
+    """Whether a class makes its message of its arguments itself: who raises it to the caller calls the class."""
+    own = [c for c in error.__mro__ if c.__module__ != "builtins"]
+    return error is not np.exceptions.AxisError and any("__init__" in vars(c) or "__str__" in vars(c) for c in own)
 
 
 def _can_be_read(template: str, count: int) -> bool:

@@ -212,6 +212,7 @@ class Seq:
     row_of: GrowingList | None = field(default=None, compare=False)  # it stands for a list in this one, as a copy
     shows: Value | None = field(default=None, compare=False, repr=False)  # the dict that it is a view of
     frozen: bool = False  # it is a frozenset
+    of: tuple[Value, ...] = field(default=(), compare=False, repr=False)  # the lists of which it is one, as a copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -584,6 +585,7 @@ class Unbound:
     decides: Expr | None = None
     help: str = "give it a value of one type on every path"
     kind: refusals.Kind = refusals.TYPE_DIFFERS
+    place: tuple[Any, ...] | None = field(default=None, compare=False)  # of the statement that chooses (`choices`)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,10 @@ class Launcher:
     def told(self, g: n.Guard) -> str:
         """A check's class and message, and what the message's numbers are."""
         types = ("np.uint64" if a.dtype == "uint64" else number_class(a.dtype) for a in g.args)
-        return _tuple([self.error(g.error), repr(g.message), *types])
+        error = self.error(g.error)
+        if not g.message and g.error != n.NO_ROOM:  # no message is no argument
+            error = f"(lambda text: {error}())"
+        return _tuple([error, repr(g.message), *types])
 
     def ends(self, statements: Sequence[n.Stmt]) -> bool:
         if not statements:
@@ -242,7 +245,7 @@ class Launcher:
                     return
                 shown = [_shown(a.dtype, self.value(a)) for a in args]
                 given = f".format({', '.join(shown)})" if args or "{" in message else ""
-                raised = f"{self.error(error)}({message!r}{given})"
+                raised = f"{self.error(error)}({message!r}{given})" if message else f"{self.error(error)}()"
                 if changes:  # the numbers in them are called `a`, as something of the function's may be, too
                     raised = f"(lambda e, *a: {with_changes('e', changes)})({', '.join([raised, *shown])})"
                 self.line(f"    raise {raised}")
@@ -326,7 +329,8 @@ class Launcher:
 
     def alloc(self, buffer: str, at_most: tuple[Expr, ...] | None = None) -> None:
         info = self.program.buffers[buffer]
-        dims = [host.expr(self.bounded(d)) for d in at_most or info.dims]
+        sizes = [self.bounded(d) for d in at_most or info.dims]  # that of a loop may be below 0 where it has no turn
+        dims = [host.expr(d if b.is_nonnegative(d) else b.maximum(d, b.ZERO)) for d in sizes]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
 
