@@ -736,6 +736,7 @@ SUBJECTS: dict[str, str] = {
         np.histogram(u, 4, (0, 0.5), density=True)
         np.histogram(m, bins=2)
         np.histogram_bin_edges(w, 4, (0, 2))
+        np.histogram2d(w, x, (3, o), ((0, 2), None))
         np.unique(q)
         np.unique(x)
         np.unique(i, return_counts=True)

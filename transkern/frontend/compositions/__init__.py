@@ -23,6 +23,7 @@ from transkern.frontend.values.values import Static, Value
 PARTS = {
     "arranging": "numpy",
     "arithmetic": "numpy",
+    "histograms": "numpy",
     "making": "numpy",
     "searching": "numpy",
     "statistics": "numpy",
