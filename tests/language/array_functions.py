@@ -52,6 +52,13 @@ def inputs(seed: int) -> dict[str, Any]:
 
 SUBJECTS: dict[str, str] = {
     "products ~16": """
+        np.matvec(a, z)
+        np.matvec(t, a[:2])
+        np.vecmat(v, a)
+        np.vecmat(v * 1j, a + 1j)
+        np.linalg.multi_dot([a, c, s])
+        np.linalg.multi_dot((v, a, z))
+        np.linalg.multi_dot([v, a, c, s])
         np.dot(x, y)
         np.dot(a, c)
         np.dot(t, c)
@@ -420,6 +427,15 @@ SUBJECTS: dict[str, str] = {
         np.ravel_multi_index((q[:3] % 3, q[:3]), (3, 4))
     """,
     "shapes": """
+        np.apply_over_axes(np.max, t, [0, -1])
+        np.asarray_chkfinite(w)
+        np.astype(i, np.float32)
+        np.mask_indices(4, np.triu, 1)
+        np.packbits(d > 0, axis=1)
+        np.packbits(u, bitorder="little")
+        np.unpackbits(u)
+        np.unpackbits(u, count=-3, bitorder="little")
+        np.unpackbits(u.reshape(1, 7), axis=0, count=11)
         np.squeeze(v[:, None])
         np.squeeze(v[None, :, None], axis=0)
         np.squeeze(v[None, :, None], axis=(0, 2))
@@ -667,6 +683,9 @@ SUBJECTS: dict[str, str] = {
         np.polyval([1.0, 2.0, 3.0], x)
         np.polyval(v, x)
         np.polyval(v, h)
+        np.polysub(v, x)
+        np.polysub(x, q)
+        np.polydiv(np.array([1.0, 5.0, 6.0, 1.0]), [1.0, h])
         np.polyder(v)
         np.polyint(v)
         np.polyadd(v, z)
@@ -736,6 +755,10 @@ SUBJECTS: dict[str, str] = {
         np.histogram(u, 4, (0, 0.5), density=True)
         np.histogram(m, bins=2)
         np.histogram_bin_edges(w, 4, (0, 2))
+        np.unique_counts(d)
+        np.unique_inverse(d)
+        np.unique_all(x)
+        np.unique(x, equal_nan=False)
         np.histogram2d(w, x, (3, o), ((0, 2), None))
         np.unique(q)
         np.unique(x)
@@ -993,6 +1016,8 @@ SUBJECTS: dict[str, str] = {
         np.degrees(i)
     """,
     "transcendental ~4": """
+        np.i0(x * 5)
+        np.kaiser(12, h)
         np.exp(x)
         np.log(w)
         np.log2(w)
@@ -1064,6 +1089,8 @@ SUBJECTS: dict[str, str] = {
         np.subtract.reduce(x)
     """,
     "libraries ~64": """
+        np.linalg.tensorsolve(s.reshape(3, 1, 3), v.reshape(3, 1))
+        np.linalg.tensorinv(s, ind=1)
         np.linalg.solve(s, v)
         np.linalg.solve(s, s)
         np.linalg.inv(s)
@@ -1173,13 +1200,17 @@ ERRORS = [
         np.trace(x)
         np.repeat(v, [1, -1, 2])
         np.zeros((2, -1))
+        np.matvec(t, c)
+        np.asarray_chkfinite(x / 0)
+        np.unpackbits(i)
     """.strip().splitlines()
 ]
 """What NumPy refuses at run time: the same exception with the same message comes out of the compiled function."""
 
 REFUSED = {
     "np.pad(x, 2, mode='maximum')": "np.pad with mode='maximum'",
-    "np.apply_over_axes(np.sum, a, [0, 1])": "cannot compile `np.apply_over_axes`",
+    "np.nditer(a)": "cannot compile `np.nditer`",
+    "np.binary_repr(k)": "of a number that only the run knows",
     "np.add(x, y, where=m)": "NumPy leaves the other elements undefined",
     "np.linalg.eig(s)": "`np.linalg.eig` of real numbers",
     "np.r_['0,2', x, y]": "with the directive",

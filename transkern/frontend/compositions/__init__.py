@@ -25,6 +25,7 @@ PARTS = {
     "arithmetic": "numpy",
     "histograms": "numpy",
     "making": "numpy",
+    "polynomials": "numpy",
     "searching": "numpy",
     "statistics": "numpy",
     "folding": "",

@@ -191,18 +191,19 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
 # --- sets
 
 
-def _is_new(s: Any) -> Any:
-    """Where an element of a sorted array is another than the one before it; all NaN are one."""
+def _is_new(s: Any, equal_nan: bool) -> Any:
+    """Where an element of a sorted array is another than the one before it; all NaN are one, if they are equal."""
     new = np.ones(s.shape[0], bool)
     new[1:] = s[1:] != s[:-1]
-    if s.dtype.kind in "fc":
+    if equal_nan and s.dtype.kind in "fc":
         new[1:] = new[1:] & ~(np.isnan(s[1:]) & np.isnan(s[:-1]))
     return new
 
 
 def unique(
-    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None
-) -> Any:
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+    *, equal_nan: bool = True,
+) -> Any:  # fmt: skip
     a = np.asanyarray(ar)
     if axis is not None:
         axis_of(axis, a.ndim)
@@ -211,13 +212,13 @@ def unique(
     flat = np.ravel(a)
     if not return_index and not return_inverse:
         s = np.sort(flat)
-        new = _is_new(s)
+        new = _is_new(s, equal_nan)
         if not return_counts:
             return s[new]
         return s[new], _counts(new)
     order = np.argsort(flat, kind="mergesort" if return_index else "quicksort")
     s = flat[order]
-    new = _is_new(s)
+    new = _is_new(s, equal_nan)
     results = (s[new],)
     if return_index:
         results = results + (order[new],)

@@ -17,7 +17,7 @@ from transkern.frontend.compositions import (
 from transkern.frontend.containers import dict_types, empties, growing, hashed, sequences
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
-from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, transforms  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.drawing import captured, draw
 from transkern.frontend.numpy.elementwise import (
     as_array,
