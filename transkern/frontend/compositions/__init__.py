@@ -48,7 +48,7 @@ def compose(ctx: Context, part: str, name: str, args: Sequence[Value], keywords:
 
 
 def _path(part: str) -> Path:
-    return Path(__file__).with_name(f"{part}.py")
+    return Path(__file__).parent / f"{part}.py"
 
 
 @functools.cache

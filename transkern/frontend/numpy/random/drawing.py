@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend.compositions import compose, drawing, ziggurat
+from transkern.frontend.compositions import compose
+from transkern.frontend.compositions.random import drawing, ziggurat
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.elementwise import as_array, captured_array, convert, scalar_expr
-from transkern.frontend.numpy.seeds import seed_array
+from transkern.frontend.numpy.random.seeds import seed_array
 from transkern.frontend.numpy.shaping import dims_of, dtype_of, full
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.observed import note
@@ -321,10 +322,10 @@ def _drawn(
     by = f"twister_{by}" if generator.legacy else by
     given: list[Value] = [state, *numbers, *(captured_array(ctx, t) for t in tables)]
     if not dims:
-        return as_array(ctx, compose(ctx, "drawing", by, given, {}))
+        return as_array(ctx, compose(ctx, "random/drawing", by, given, {}))
     made = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(made.name))
-    compose(ctx, "drawing", "fill", [ctx.names.whole(made), Static(by), *given], {})
+    compose(ctx, "random/drawing", "fill", [ctx.names.whole(made), Static(by), *given], {})
     return ctx.names.whole(made)
 
 
@@ -464,7 +465,7 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
         at = _chosen(ctx, generator, given, values, float(tolerance))
         if not given.ndim:
             return Scalar(b.as_index(ctx.let(at.expr, "drawn")), True)
-        return compose(ctx, "drawing", "picked", [given, at], {})
+        return compose(ctx, "random/drawing", "picked", [given, at], {})
     dims = _size(ctx, a)
     dtype = given.dtype if given.ndim else "int64"
     made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "a[0].item()")
@@ -487,12 +488,12 @@ def _chosen(
         ctx.guard(b.FALSE, "ValueError", says["dimensions"])
     ctx.guard(b.compare("equal", likely.dims[0], many), "ValueError", says["size"])
     likely = _held(ctx, likely, "probabilities")
-    trouble = scalar_expr(ctx, compose(ctx, "drawing", "trouble_with", [likely, Static(tolerance)], {}))
+    trouble = scalar_expr(ctx, compose(ctx, "random/drawing", "trouble_with", [likely, Static(tolerance)], {}))
     for number, of in enumerate(("nan", "negative", "sum"), 1):
         ctx.guard(b.compare("not_equal", b.as_index(trouble), b.index(number)), "ValueError", says[of])
     by = Static("twister_number" if generator.legacy else "number")
     state = ctx.names.whole(ctx.names.buffers[generator.state])
-    return Scalar(scalar_expr(ctx, compose(ctx, "drawing", "chosen", [state, by, likely], {})))
+    return Scalar(scalar_expr(ctx, compose(ctx, "random/drawing", "chosen", [state, by, likely], {})))
 
 
 @functools.cache
