@@ -1143,6 +1143,24 @@ SUBJECTS: dict[str, str] = {
         np.random.default_rng(2).uniform(-1, 1, 4)
         np.random.default_rng(2).permutation(6)
         np.random.default_rng(7).choice(5, 3)
+        np.random.default_rng(7).choice(5, 3, shuffle=False, replace=False)
+        np.random.default_rng(7).choice(a, (2, 2), axis=1)
+        np.random.default_rng(7).choice(a, p=[0.25, 0.5, 0.25])
+        np.random.default_rng(7).choice(a, axis=-1)
+        np.random.default_rng(7).permutation(a, axis=1)
+        np.random.default_rng(7).permuted(a, axis=0)
+        np.random.default_rng(7).permuted(t[::-1, :, ::2], axis=-2)
+        np.random.default_rng(7).permuted(x[::-1])
+        np.random.default_rng(7).hypergeometric(5, [6, 7], 8)
+        np.random.default_rng(7).hypergeometric(5, 6, 8)
+        np.random.default_rng(7).multivariate_hypergeometric([5, 6, 7], 4, 3)
+        np.random.default_rng(7).multivariate_hypergeometric(np.array([5, 6], np.uint64), 4, method='count')
+        np.random.default_rng(7).noncentral_f(3, 2, 1.5), np.random.default_rng(7).noncentral_chisquare([3.0, 4.0], 2)
+        np.random.default_rng(7).standard_cauchy((2, 3)), np.random.default_rng(7).standard_gamma([1.0, 0.5], dtype=np.float32)
+        np.random.default_rng(7).multinomial([[1], [20]], [[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
+        np.random.default_rng(7).multivariate_normal(v, np.eye(3), method='cholesky', tol=1e-6)
+        np.random.default_rng(7).standard_exponential(3, method='inv')
+        np.random.RandomState(7).hypergeometric(5, 6, 8), np.random.RandomState(7).standard_gamma(2.0, 2)
     """,
 }
 
@@ -1203,6 +1221,10 @@ ERRORS = [
         np.matvec(t, c)
         np.asarray_chkfinite(x / 0)
         np.unpackbits(i)
+        np.random.default_rng(7).choice(a, 3, axis=2)
+        np.random.default_rng(7).choice(a, 9, replace=False)
+        np.random.default_rng(7).multivariate_hypergeometric(x, 4)
+        np.random.default_rng(7).hypergeometric(5, 6, 80)
     """.strip().splitlines()
 ]
 """What NumPy refuses at run time: the same exception with the same message comes out of the compiled function."""
