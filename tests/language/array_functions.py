@@ -1155,12 +1155,15 @@ SUBJECTS: dict[str, str] = {
         np.random.default_rng(7).hypergeometric(5, 6, 8)
         np.random.default_rng(7).multivariate_hypergeometric([5, 6, 7], 4, 3)
         np.random.default_rng(7).multivariate_hypergeometric(np.array([5, 6], np.uint64), 4, method='count')
-        np.random.default_rng(7).noncentral_f(3, 2, 1.5), np.random.default_rng(7).noncentral_chisquare([3.0, 4.0], 2)
-        np.random.default_rng(7).standard_cauchy((2, 3)), np.random.default_rng(7).standard_gamma([1.0, 0.5], dtype=np.float32)
+        np.random.default_rng(7).noncentral_f(3, 2, 1.5)
+        np.random.default_rng(7).noncentral_chisquare([3.0, 4.0], 2)
+        np.random.default_rng(7).standard_cauchy((2, 3))
+        np.random.default_rng(7).standard_gamma([1.0, 0.5], dtype=np.float32)
         np.random.default_rng(7).multinomial([[1], [20]], [[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
         np.random.default_rng(7).multivariate_normal(v, np.eye(3), method='cholesky', tol=1e-6)
         np.random.default_rng(7).standard_exponential(3, method='inv')
-        np.random.RandomState(7).hypergeometric(5, 6, 8), np.random.RandomState(7).standard_gamma(2.0, 2)
+        np.random.RandomState(7).hypergeometric(5, 6, 8)
+        np.random.RandomState(7).standard_gamma(2.0, 2)
     """,
 }
 
