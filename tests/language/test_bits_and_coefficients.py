@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import transkern
 from tests.corpus.registry import difference, outcome
@@ -47,6 +48,25 @@ def test_quotients() -> None:
     arrays = [np.array(c) for c in coefficients]
     _check(divided, *((u, v) for u in arrays for v in arrays))
     _check(divided, (np.array([3, 2, 1], np.int8), np.array([2, 1])), (np.array([1j, 2.0, 1.0]), np.array([1.0, 1j])))
+
+
+def test_series() -> None:
+    def values(x: Any, c: Any) -> Any:
+        of = np.polynomial
+        return (
+            of.polynomial.polyval(x, c), of.chebyshev.chebval(x, c), of.legendre.legval(x, c), of.hermite.hermval(x, c),
+            of.legendre.leggauss(5), of.hermite.hermgauss(3),
+        )  # fmt: skip
+
+    x = np.array([[0.5, -2.0, np.nan], [np.inf, -0.0, 3e150]])
+    calls = [(x, np.array(c)) for c in ([1.5], [1.0, -2.0], [0.5, -1.0, 2.0, -0.25, 3.0], [-0.0, -0.0, -0.0], [])]
+    _check(values, *calls, (2, np.array([3, 1, 2], np.int8)))
+
+
+def test_series_of_a_smaller_type() -> None:
+    x, c = np.ones(2), np.ones(3, np.float32)
+    with pytest.raises(transkern.CompileError, match="smaller type"):
+        transkern.compile(lambda x, c: np.polynomial.legendre.legval(x, c), target="cpu")(x, c)
 
 
 def test_types_and_texts_are_known() -> None:

@@ -34,6 +34,11 @@ PARTS = {
     "places": "bisect",
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",
+    "series/terms": "transkern.frontend.compositions.series.terms",
+    "series/polynomial": "numpy.polynomial.polynomial",
+    "series/chebyshev": "numpy.polynomial.chebyshev",
+    "series/legendre": "numpy.polynomial.legendre",
+    "series/hermite": "numpy.polynomial.hermite",
 }
 
 TRUSTED = frozenset(("hashes",))

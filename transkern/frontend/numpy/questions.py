@@ -9,8 +9,9 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe
+from transkern.frontend.numpy.elementwise import captured_array, describe
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import Array, Dict, GrowingList, Hashed, Record, Scalar, Seq, Static, Value
 
@@ -77,3 +78,19 @@ def _iterable(ctx: Context, a: Arguments) -> Value:
             return Static(True)
         case value:
             ctx.fail(refusals.OPERANDS, f"`np.iterable` of {describe(value)}", "test what it is made of")
+
+
+_RULES = {
+    "numpy.polynomial.legendre.leggauss": np.polynomial.legendre.leggauss,
+    "numpy.polynomial.hermite.hermgauss": np.polynomial.hermite.hermgauss,
+    "numpy.polynomial.chebyshev.chebgauss": np.polynomial.chebyshev.chebgauss,
+    "numpy.polynomial.laguerre.laggauss": np.polynomial.laguerre.laggauss,
+}
+"""Points and weights of quadratures."""
+
+
+@handles(*_RULES, names="deg")
+def _quadrature(ctx: Context, a: Arguments) -> Value:
+    degree = constant_object(ctx, a.need("deg"), "the degree of a quadrature")
+    rule = _RULES[a.name.replace("np.", "numpy.", 1)]
+    return Seq(tuple(captured_array(ctx, made) for made in asked(ctx, rule, degree)))
