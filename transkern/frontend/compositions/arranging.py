@@ -272,7 +272,7 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any | None = None, bitorder: 
 
 def _bits_last(a: Any, axis: Any, bitorder: str) -> Any:
     """The array with the axis of bits as its last one, where that stands, and whether the first bit is the highest."""
-    if axis is None or a.ndim == 0:
-        return np.ravel(a), 0, bitorder[0] == "b"
+    a = np.ravel(a) if axis is None or a.ndim == 0 else a
+    axis = 0 if axis is None else axis
     axis = axis_of(axis, a.ndim)
     return np.moveaxis(a, axis, -1), axis, bitorder[0] == "b"

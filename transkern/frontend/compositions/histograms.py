@@ -127,6 +127,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
 
 def _columns(sample: Any) -> Any:
     """The coordinates of all points, one array for each dimension."""
+    if isinstance(sample, (int, float, complex)) and not isinstance(sample, np.generic):
+        raise TypeError(f"'{type(sample).__name__}' object is not iterable")
     if not isinstance(sample, np.ndarray) or sample.ndim != 2:
         sample = np.atleast_2d(sample).T
     _, dimensions = sample.shape

@@ -232,6 +232,8 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     a = np.asarray(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
+    if a.ndim == 0:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     size = 1
     for n in a.shape[ind:]:
         size = size * n

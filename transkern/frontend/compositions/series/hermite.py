@@ -11,7 +11,7 @@ from transkern.frontend.compositions.series.terms import coefficients, filled
 
 def hermval(x: Any, c: Any, tensor: bool = True) -> Any:
     x = np.asarray(x) if isinstance(x, (list, tuple)) else x
-    c = coefficients(c, x, True)
+    c = coefficients(c, x, tensor, True)
     twice = x * 2
     if c.shape[0] == 1:
         return c[0] + 0 * twice

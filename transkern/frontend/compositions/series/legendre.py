@@ -11,7 +11,7 @@ from transkern.frontend.compositions.series.terms import coefficients, filled
 
 def legval(x: Any, c: Any, tensor: bool = True) -> Any:
     x = np.asarray(x) if isinstance(x, (list, tuple)) else x
-    c = coefficients(c, x, True)
+    c = coefficients(c, x, tensor, True)
     if c.shape[0] == 1:
         return c[0] + 0 * x
     c0, c1 = filled(x, c[-2]), filled(x, c[-1])

@@ -9,8 +9,10 @@ import numpy as np
 from transkern.frontend.compositions.primitives import refuse
 
 
-def coefficients(c: Any, x: Any, like: bool) -> Any:
+def coefficients(c: Any, x: Any, tensor: Any, like: bool) -> Any:
     """Those of one series, as floats or complex numbers; if `like`, they must have the type of the values."""
+    if isinstance(x, np.ndarray) and np.ndim(tensor) > 0:
+        refuse("a flag `tensor=` that is an array", "write tensor=True or tensor=False")
     c = np.atleast_1d(c)
     if c.ndim > 1:
         refuse("the values of several series at once", "call it for each")
