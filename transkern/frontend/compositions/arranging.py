@@ -204,7 +204,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     dimensions, value = a.ndim, np.asarray(a)
     for axis in (axes,) if np.ndim(axes) == 0 else axes:
         axis = dimensions + axis if axis < 0 else axis
-        found = np.asarray(func(value, axis))
+        found = func(value, axis)
         if found.ndim != value.ndim:
             found = np.expand_dims(found, axis)
         if found.ndim != value.ndim:
@@ -233,11 +233,12 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
+    _check_integer(axis)
     a = np.asarray(a)
-    if a.dtype.kind not in "biu":
-        raise TypeError("Expected an input array of integer or boolean data type")
     if bitorder != "big" and bitorder != "little":
         raise ValueError("'order' must be either 'little' or 'big'")
+    if a.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
     a, axis, most = _bits_last(a, axis, bitorder)
     n = a.shape[-1]
     bits = np.zeros((*a.shape[:-1], (n + 7) // 8 * 8), np.uint8)
@@ -249,12 +250,14 @@ def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
 
 
 def unpackbits(a: Any, /, axis: Any = None, count: Any | None = None, bitorder: str = "big") -> Any:
+    _check_integer(axis)
     a = np.asarray(a)
-    if a.dtype != np.uint8:
-        raise TypeError("Expected an input array of unsigned byte data type")
     if bitorder[:1] != "b" and bitorder[:1] != "l":
         raise ValueError("'order' must begin with 'l' or 'b'")
+    if a.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
     a, axis, most = _bits_last(a, axis, bitorder)
+    _check_integer(count)
     at = np.arange(8 * a.shape[-1])
     shift = (7 - at % 8 if most else at % 8).astype(np.uint8)
     bits = (np.take(a, at // 8, axis=-1) >> shift) & np.uint8(1)
@@ -268,6 +271,11 @@ def unpackbits(a: Any, /, axis: Any = None, count: Any | None = None, bitorder: 
         kept[..., :n] = bits[..., :n]
         bits = kept
     return np.moveaxis(bits, -1, axis)
+
+
+def _check_integer(value: Any) -> None:
+    if value is not None and not isinstance(value, (int, np.integer)):
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
 
 
 def _bits_last(a: Any, axis: Any, bitorder: str) -> Any:

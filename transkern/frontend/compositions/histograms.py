@@ -219,7 +219,10 @@ def _counts_in_cells(columns: Any, edges: Any, weights: Any) -> Any:
     if np.iscomplexobj(weights):
         rule = "according to the rule 'safe'"
         raise TypeError(f"Cannot cast array data from dtype('{np.asarray(weights).dtype}') to dtype('float64') {rule}")
-    w = line(weights).astype(np.float64)
+    w = np.asarray(weights)
+    if w.ndim != 1 and points > 0:
+        line(w)
+    w = np.ravel(w).astype(np.float64)
     if points > 0 and w.shape[0] != points:
         raise ValueError("The weights and list don't have the same length.")
     totals = np.zeros(cells, np.float64)

@@ -133,6 +133,8 @@ def hanning(M: Any) -> Any:
 
 
 def kaiser(M: Any, beta: Any) -> Any:
+    if np.iscomplexobj(beta):
+        refuse("np.kaiser with a complex beta")
     M, beta = _whole(M), np.float64(beta)
     n, half = np.arange(0, M), (M - 1) / 2.0
     return np.where(M == 1, 1.0, np.i0(beta * np.sqrt(1 - ((n - half) / half) ** 2.0)) / np.i0(beta))

@@ -247,6 +247,8 @@ def draw(
         values.append(as_array(ctx, given if given is not None else Static(float(default))))
     dtype = dtype_of(ctx, None if legacy else a.get("dtype"), dtype)
     whole = _WHOLE.get(name, ())
+    for parameter in (p for p in whole if a.get(p) is not None):
+        _check_whole(ctx, a, parameter)
     values = [
         _taken(ctx, v, "int64" if p in whole else "float64") for v, (p, _, _) in zip(values, parameters, strict=True)
     ]
@@ -422,6 +424,8 @@ def _vectors(
     a = Arguments(ctx, name, (*described.split(), "size", *options), args, keywords)
     whole = described.split() if name == "multivariate_hypergeometric" else ["n"]
     values = {p: as_array(ctx, a.need(p)) for p in described.split()}
+    if name == "multinomial":
+        _check_whole(ctx, a, "n")
     if whole[0] == like:
         values[like] = _colors(ctx, values[like])
     values = {p: _taken(ctx, v, "int64" if p in whole else "float64") for p, v in values.items()}
@@ -438,6 +442,13 @@ def _vectors(
     return _step(ctx, generator, name, list(values.values()), (*dims, width), dtype, more, sized=False)
 
 
+def _check_whole(ctx: Context, a: Arguments, name: str) -> None:
+    """Refuses sequences and arrays of numbers that are no integers, some of which NumPy takes for integers."""
+    given = ctx.deref(a.need(name))
+    if isinstance(given, (Array, Seq, GrowingList)) and not np.can_cast(as_array(ctx, given).dtype, "int64"):
+        ctx.fail(refusals.RANDOM, f"`{a.name}` with `{name}` of no integers", "make them integers: np.array(n, int)")
+
+
 def _colors(ctx: Context, value: Array) -> Array:
     """Numbers of balls, which NumPy asks whether they are integers."""
     if not np.can_cast(value.dtype, "int64"):
@@ -446,7 +457,10 @@ def _colors(ctx: Context, value: Array) -> Array:
 
 
 def _permuted(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    a = Arguments(ctx, "Generator.permuted", ("x", "axis", "out"), args, keywords)
+    if len(args) > 1:
+        text = f"permuted() takes exactly 1 positional argument ({len(args)} given)"
+        ctx.guard(b.FALSE, "TypeError", text)
+    a = Arguments(ctx, "Generator.permuted", ("x", "axis", "out"), args[:1], keywords)
     if a.get("out") is not None:
         ctx.fail(refusals.OPTION, f"`{a.name}` with out=", "store what it gives: x[...] = rng.permuted(x)")
     value = as_array(ctx, a.need("x"))
@@ -463,6 +477,8 @@ def _permutation(
     a = Arguments(ctx, f"Generator.{name}", ("x",) if generator.legacy else ("x", "axis"), args, keywords)
     given = a.need("x")
     value = as_array(ctx, given)
+    if a.given.get("axis") == Static(None):
+        ctx.guard(b.FALSE, "TypeError", "'NoneType' object cannot be interpreted as an integer")
     axis = 0 if a.get("axis") is None or not value.ndim else constant_axis(ctx, a.need("axis"))
     axis = normal_axis(ctx, axis, value.ndim) if value.ndim else 0
     if name == "shuffle" and isinstance(ctx.deref(given), (Array, Concatenation)) and value.ndim:
@@ -491,6 +507,8 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
     a = Arguments(ctx, "RandomState.choice" if generator.legacy else "Generator.choice", names, args, keywords)
     given = as_array(ctx, a.need("a"))
     shuffled = generator.legacy or a.flag("shuffle", True)
+    if given.ndim and a.given.get("axis") == Static(None):
+        ctx.guard(b.FALSE, "TypeError", "tuple indices must be integers or slices, not NoneType")
     axis = 0 if a.get("axis") is None else constant_axis(ctx, a.need("axis"))
     if given.ndim and not -given.ndim <= axis < given.ndim:
         ctx.guard(b.FALSE, "IndexError", "tuple index out of range")
