@@ -251,7 +251,7 @@ def _is_regular(a: Any, edges: Any) -> Any:
     if len(edges) < 2:
         return False
     kind = np.result_type(a, edges)
-    if kind.kind == "f" and a.dtype.kind in "iu" and edges.dtype.kind in "iu":  # of which NumPy asks one more question
+    if kind.kind == "f" and a.dtype.kind in "iu" and edges.dtype.kind in "iu":  # NumPy compares the last edge exactly
         return False
     e = edges.astype(kind).astype(np.float64)
     scale = (len(edges) - 1) / (e[-1] - e[0])
