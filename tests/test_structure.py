@@ -20,7 +20,7 @@ CIRCLE = "transkern.frontend."
 LONG = {
     "analysis/integers.py", "analysis/loops.py", "frontend/containers/growing.py",
     "frontend/loops/carried.py",
-    "frontend/loops/looping.py", "frontend/numpy/drawing.py", "frontend/numpy/elementwise.py",
+    "frontend/loops/looping.py", "frontend/numpy/random/drawing.py", "frontend/numpy/elementwise.py",
     "frontend/numpy/methods.py", "frontend/numpy/numpy_functions.py", "frontend/numpy/shaping.py",
     "frontend/python/builtin_functions.py",
     "frontend/sources/effects.py", "frontend/sources/source.py", "frontend/translate/assigning.py",

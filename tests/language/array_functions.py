@@ -52,6 +52,13 @@ def inputs(seed: int) -> dict[str, Any]:
 
 SUBJECTS: dict[str, str] = {
     "products ~16": """
+        np.matvec(a, z)
+        np.matvec(t, a[:2])
+        np.vecmat(v, a)
+        np.vecmat(v * 1j, a + 1j)
+        np.linalg.multi_dot([a, c, s])
+        np.linalg.multi_dot((v, a, z))
+        np.linalg.multi_dot([v, a, c, s])
         np.dot(x, y)
         np.dot(a, c)
         np.dot(t, c)
@@ -420,6 +427,15 @@ SUBJECTS: dict[str, str] = {
         np.ravel_multi_index((q[:3] % 3, q[:3]), (3, 4))
     """,
     "shapes": """
+        np.apply_over_axes(np.max, t, [0, -1])
+        np.asarray_chkfinite(w)
+        np.astype(i, np.float32)
+        np.mask_indices(4, np.triu, 1)
+        np.packbits(d > 0, axis=1)
+        np.packbits(u, bitorder="little")
+        np.unpackbits(u)
+        np.unpackbits(u, count=-3, bitorder="little")
+        np.unpackbits(u.reshape(1, 7), axis=0, count=11)
         np.squeeze(v[:, None])
         np.squeeze(v[None, :, None], axis=0)
         np.squeeze(v[None, :, None], axis=(0, 2))
@@ -667,6 +683,9 @@ SUBJECTS: dict[str, str] = {
         np.polyval([1.0, 2.0, 3.0], x)
         np.polyval(v, x)
         np.polyval(v, h)
+        np.polysub(v, x)
+        np.polysub(x, q)
+        np.polydiv(np.array([1.0, 5.0, 6.0, 1.0]), [1.0, h])
         np.polyder(v)
         np.polyint(v)
         np.polyadd(v, z)
@@ -736,6 +755,11 @@ SUBJECTS: dict[str, str] = {
         np.histogram(u, 4, (0, 0.5), density=True)
         np.histogram(m, bins=2)
         np.histogram_bin_edges(w, 4, (0, 2))
+        np.unique_counts(d)
+        np.unique_inverse(d)
+        np.unique_all(x)
+        np.unique(x, equal_nan=False)
+        np.histogram2d(w, x, (3, o), ((0, 2), None))
         np.unique(q)
         np.unique(x)
         np.unique(i, return_counts=True)
@@ -992,6 +1016,8 @@ SUBJECTS: dict[str, str] = {
         np.degrees(i)
     """,
     "transcendental ~4": """
+        np.i0(x * 5)
+        np.kaiser(12, h)
         np.exp(x)
         np.log(w)
         np.log2(w)
@@ -1063,6 +1089,8 @@ SUBJECTS: dict[str, str] = {
         np.subtract.reduce(x)
     """,
     "libraries ~64": """
+        np.linalg.tensorsolve(s.reshape(3, 1, 3), v.reshape(3, 1))
+        np.linalg.tensorinv(s, ind=1)
         np.linalg.solve(s, v)
         np.linalg.solve(s, s)
         np.linalg.inv(s)
@@ -1115,6 +1143,27 @@ SUBJECTS: dict[str, str] = {
         np.random.default_rng(2).uniform(-1, 1, 4)
         np.random.default_rng(2).permutation(6)
         np.random.default_rng(7).choice(5, 3)
+        np.random.default_rng(7).choice(5, 3, shuffle=False, replace=False)
+        np.random.default_rng(7).choice(a, (2, 2), axis=1)
+        np.random.default_rng(7).choice(a, p=[0.25, 0.5, 0.25])
+        np.random.default_rng(7).choice(a, axis=-1)
+        np.random.default_rng(7).permutation(a, axis=1)
+        np.random.default_rng(7).permuted(a, axis=0)
+        np.random.default_rng(7).permuted(t[::-1, :, ::2], axis=-2)
+        np.random.default_rng(7).permuted(x[::-1])
+        np.random.default_rng(7).hypergeometric(5, [6, 7], 8)
+        np.random.default_rng(7).hypergeometric(5, 6, 8)
+        np.random.default_rng(7).multivariate_hypergeometric([5, 6, 7], 4, 3)
+        np.random.default_rng(7).multivariate_hypergeometric(np.array([5, 6], np.uint64), 4, method='count')
+        np.random.default_rng(7).noncentral_f(3, 2, 1.5)
+        np.random.default_rng(7).noncentral_chisquare([3.0, 4.0], 2)
+        np.random.default_rng(7).standard_cauchy((2, 3))
+        np.random.default_rng(7).standard_gamma([1.0, 0.5], dtype=np.float32)
+        np.random.default_rng(7).multinomial([[1], [20]], [[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
+        np.random.default_rng(7).multivariate_normal(v, np.eye(3), method='cholesky', tol=1e-6)
+        np.random.default_rng(7).standard_exponential(3, method='inv')
+        np.random.RandomState(7).hypergeometric(5, 6, 8)
+        np.random.RandomState(7).standard_gamma(2.0, 2)
     """,
 }
 
@@ -1172,13 +1221,21 @@ ERRORS = [
         np.trace(x)
         np.repeat(v, [1, -1, 2])
         np.zeros((2, -1))
+        np.matvec(t, c)
+        np.asarray_chkfinite(x / 0)
+        np.unpackbits(i)
+        np.random.default_rng(7).choice(a, 3, axis=2)
+        np.random.default_rng(7).choice(a, 9, replace=False)
+        np.random.default_rng(7).multivariate_hypergeometric(x, 4)
+        np.random.default_rng(7).hypergeometric(5, 6, 80)
     """.strip().splitlines()
 ]
 """What NumPy refuses at run time: the same exception with the same message comes out of the compiled function."""
 
 REFUSED = {
     "np.pad(x, 2, mode='maximum')": "np.pad with mode='maximum'",
-    "np.apply_over_axes(np.sum, a, [0, 1])": "cannot compile `np.apply_over_axes`",
+    "np.nditer(a)": "cannot compile `np.nditer`",
+    "np.binary_repr(k)": "of a number that only the run knows",
     "np.add(x, y, where=m)": "NumPy leaves the other elements undefined",
     "np.linalg.eig(s)": "`np.linalg.eig` of real numbers",
     "np.r_['0,2', x, y]": "with the directive",

@@ -33,7 +33,8 @@ def test_compositions_are_numpys(line: str) -> None:
     call = ast.parse(line, mode="eval").body
     assert isinstance(call, ast.Call)
     path = ast.unparse(call.func).replace("np.", "numpy.")
-    module = importlib.import_module(f"transkern.frontend.compositions.{OWN[path]}")
+    part = OWN[path].replace("/", ".")
+    module = importlib.import_module(f"transkern.frontend.compositions.{part}")
     call.func = ast.Name("mine", ast.Load())
     mine = ast.unparse(call)
     for seed in range(3):

@@ -18,7 +18,7 @@ from numpy.lib.scimath import sqrt as complex_sqrt
 from numpy.linalg import norm
 from numpy.ma import array as masked_array
 from numpy.ma import divide, log, where
-from numpy.polynomial.polynomial import polyval
+from numpy.polynomial.polynomial import polyfit, polyval
 from numpy.random import default_rng, normal
 
 import transkern
@@ -97,6 +97,7 @@ X = np.array([1.0, 2.0, 4.0])
 
 COMPILED: list[tuple[Callable[..., Any], str]] = [
     (lambda x: fft(x), "fft"),
+    (lambda x: polyval(x, x) - np.polyval(x, x), "polyval"),
     (lambda x: r_[x, 1.0], "r_"),
     (lambda x: columns[x, x], "c_"),
     (lambda x: norm(x), "norm"),
@@ -117,8 +118,8 @@ COMPILED: list[tuple[Callable[..., Any], str]] = [
 """What other names lead to."""
 
 REFUSED: list[tuple[Callable[..., Any], str]] = [
-    (lambda x: polyval(x, x), "`np.polynomial.polynomial.polyval`"),
-    (lambda x: np.polynomial.polynomial.polyval(x, x), "`np.polynomial.polynomial.polyval`"),
+    (lambda x: polyfit(x, x, 2), "`np.polynomial.polynomial.polyfit`"),
+    (lambda x: np.polynomial.polynomial.polyfit(x, x, 2), "`np.polynomial.polynomial.polyfit`"),
     (lambda x: complex_sqrt(-x), "`np.lib.scimath.sqrt`"),
     (lambda x: np.emath.log(-x), "`np.lib.scimath.log`"),
     (lambda x: log(-x), "`np.ma.log`"),

@@ -62,49 +62,22 @@ def shuffled_instead(n, seed):
     return order
 
 
-def sampled(points, seed):
-    """sampled(float64[n,3], int)"""
+def permuted_by_elements(x, seed):
+    """permuted_by_elements(float64[n,m], int)"""
     rng = np.random.default_rng(seed)
-    return rng.choice(points, 10)
+    return rng.permuted(x)
 
 
-def sampled_instead(points, seed):
-    """sampled_instead(float64[n,3], int)"""
+def permuted_by_elements_instead(x, seed):
+    """permuted_by_elements_instead(float64[n,m], int)"""
     rng = np.random.default_rng(seed)
-    return points[rng.choice(len(points), 10)]
+    return rng.permuted(x.ravel()).reshape(x.shape)
 
 
-def columns_permuted(x, seed):
-    """columns_permuted(float64[n,m], int)"""
+def drawn_bytes(seed):
+    """drawn_bytes(int)"""
     rng = np.random.default_rng(seed)
-    return rng.permutation(x, axis=1)
-
-
-def columns_permuted_instead(x, seed):
-    """columns_permuted_instead(float64[n,m], int)"""
-    rng = np.random.default_rng(seed)
-    return x[:, rng.permutation(x.shape[1])]
-
-
-def draws_of_rows(p, seed):
-    """draws_of_rows(float64[n,3], int)"""
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(20, p)
-
-
-def draws_of_rows_instead(p, seed):
-    """draws_of_rows_instead(float64[n,3], int)"""
-    rng = np.random.default_rng(seed)
-    out = np.zeros((len(p), 3), dtype=np.int64)
-    for k in range(len(p)):
-        out[k] = rng.multinomial(20, p[k])
-    return out
-
-
-def hypergeometric(seed):
-    """hypergeometric(int)"""
-    rng = np.random.default_rng(seed)
-    return rng.hypergeometric(5, 5, 3)
+    return rng.bytes(5)
 
 
 def labels(x):

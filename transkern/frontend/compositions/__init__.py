@@ -23,7 +23,9 @@ from transkern.frontend.values.values import Static, Value
 PARTS = {
     "arranging": "numpy",
     "arithmetic": "numpy",
+    "histograms": "numpy",
     "making": "numpy",
+    "polynomials": "numpy",
     "searching": "numpy",
     "statistics": "numpy",
     "folding": "",
@@ -32,6 +34,11 @@ PARTS = {
     "places": "bisect",
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",
+    "series/terms": "transkern.frontend.compositions.series.terms",
+    "series/polynomial": "numpy.polynomial.polynomial",
+    "series/chebyshev": "numpy.polynomial.chebyshev",
+    "series/legendre": "numpy.polynomial.legendre",
+    "series/hermite": "numpy.polynomial.hermite",
 }
 
 TRUSTED = frozenset(("hashes",))
@@ -46,7 +53,7 @@ def compose(ctx: Context, part: str, name: str, args: Sequence[Value], keywords:
 
 
 def _path(part: str) -> Path:
-    return Path(__file__).with_name(f"{part}.py")
+    return Path(__file__).parent / f"{part}.py"
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Elementwise functions that NumPy makes of ufuncs, differences, and polynomials."""
+"""Elementwise functions that NumPy makes of ufuncs, differences, products with vectors, and convolution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import along, axis_of, correlation, joined, least_squares, line, refuse
+from transkern.frontend.compositions.primitives import along, axis_of, correlation, fit_together, joined, line, refuse
+
+_NEAR = (
+    -4.4153416464793395e-18, 3.3307945188222384e-17, -2.431279846547955e-16, 1.715391285555133e-15,
+    -1.1685332877993451e-14, 7.676185498604936e-14, -4.856446783111929e-13, 2.95505266312964e-12,
+    -1.726826291441556e-11, 9.675809035373237e-11, -5.189795601635263e-10, 2.6598237246823866e-09,
+    -1.300025009986248e-08, 6.046995022541919e-08, -2.670793853940612e-07, 1.1173875391201037e-06,
+    -4.4167383584587505e-06, 1.6448448070728896e-05, -5.754195010082104e-05, 0.00018850288509584165,
+    -0.0005763755745385824, 0.0016394756169413357, -0.004324309995050576, 0.010546460394594998,
+    -0.02373741480589947, 0.04930528423967071, -0.09490109704804764, 0.17162090152220877,
+    -0.3046826723431984, 0.6767952744094761,
+)  # fmt: skip
+_FAR = (
+    -7.233180487874754e-18, -4.830504485944182e-18, 4.46562142029676e-17, 3.461222867697461e-17,
+    -2.8276239805165836e-16, -3.425485619677219e-16, 1.7725601330565263e-15, 3.8116806693526224e-15,
+    -9.554846698828307e-15, -4.150569347287222e-14, 1.54008621752141e-14, 3.8527783827421426e-13,
+    7.180124451383666e-13, -1.7941785315068062e-12, -1.3215811840447713e-11, -3.1499165279632416e-11,
+    1.1889147107846439e-11, 4.94060238822497e-10, 3.3962320257083865e-09, 2.266668990498178e-08,
+    2.0489185894690638e-07, 2.8913705208347567e-06, 6.889758346916825e-05, 0.0033691164782556943,
+    0.8044904110141088,
+)  # fmt: skip
+"""The coefficients of Bessel's function up to 8, and behind it."""
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
@@ -237,114 +258,60 @@ def _ends(f: Any, g: Any, h: Any, even: Any, d: Any, weights: Any, p: Any, q: An
     return np.where(even, u / d * f + v / d * g + w / d * h, p * f + q * g + r * h)
 
 
-# --- polynomials
+# --- Bessel's function
 
 
-def poly(seq_of_zeros: Any) -> Any:
-    roots = np.atleast_1d(seq_of_zeros)
-    if roots.ndim != 1:
-        refuse("np.poly of a matrix", "np.poly(np.linalg.eigvalsh(a)) where it is symmetric")
-    if roots.dtype.kind == "c":
-        problem = "np.poly of complex roots: whether the result is complex depends on the values"
-        refuse(problem, "write the products", "TK1309")
-    if np.ndim(seq_of_zeros) == 0:
-        refuse("np.poly of a number", "give it a list of roots")
-    if roots.dtype.kind not in "fc":
-        roots = roots.astype(float)
-    if roots.shape[0] == 0:
-        return 1.0
-    out = np.zeros(roots.shape[0] + 1, roots.dtype)
-    out[0] = 1
-    for k in range(roots.shape[0]):
-        out[1 : k + 2] = out[1 : k + 2] - roots[k] * out[: k + 1]
-    return out
+def i0(x: Any) -> Any:
+    """By the Chebyshev series of Cephes (Moshier, 1989), as NumPy does it."""
+    x = np.asanyarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError("i0 not supported for complex values")
+    if x.dtype.kind != "f":
+        x = x.astype(float)
+    x = np.abs(x)
+    near, far = np.minimum(x, 8.0), np.maximum(x, 8.0)
+    small = np.exp(near) * _chebyshev(near / 2.0 - 2, _NEAR)
+    large = np.exp(far) * _chebyshev(32.0 / far - 2.0, _FAR) / np.sqrt(far)
+    return np.where(x <= 8.0, small, large)
 
 
-def polyval(p: Any, x: Any) -> Any:
-    p, x = np.asarray(p), np.asanyarray(x)
-    if p.ndim == 0:
-        raise TypeError("iteration over a 0-d array")
-    if x.ndim == 0 and p.shape[0] == 0:
-        raise RuntimeError("`np.polyval` of a polynomial without terms, which gives an array, is not compiled")
-    value = np.zeros_like(x)
-    for k in range(p.shape[0]):
-        value = value * x + p[k]
-    return value
+def _chebyshev(x: Any, coefficients: Any) -> Any:
+    b0, b1, b2 = x * 0.0 + coefficients[0], x * 0.0, x * 0.0
+    for c in coefficients[1:]:
+        b2, b1 = b1, b0
+        b0 = x * b1 - b2 + c
+    return 0.5 * (b0 - b2)
 
 
-def polyder(p: Any, m: int = 1) -> Any:
-    m = int(m)
-    if m < 0:
-        raise ValueError("Order of derivative must be positive (see polyint)")
-    p = np.asarray(p)
-    if p.ndim == 0:
-        raise TypeError("len() of unsized object")
-    derived = p
-    for _ in list(range(m + 1)):  # one more than what is returned, which may raise
-        p = derived
-        derived = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
-    return p
+# --- products with vectors
 
 
-def polyadd(a1: Any, a2: Any) -> Any:
-    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
-    if a1.ndim > 1 or a2.ndim > 1:
-        refuse("np.polyadd of more than one dimension")
-    n = max(a1.shape[0], a2.shape[0])
-    x = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
-    return x + np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))
+def matvec(x1: Any, x2: Any) -> Any:
+    return _times_vectors("matvec", "(m,n),(n)->(m)", np.asarray(x1), np.asarray(x2), 0)
 
 
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    m = int(m)
-    if m < 0:
-        raise ValueError("Order of integral must be positive (see polyder)")
-    k = np.zeros(m, float) if k is None else np.atleast_1d(k)
-    if k.shape[0] == 1 and m > 1:
-        k = k[0] * np.ones(m, float)
-    if k.shape[0] < m:
-        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
-    p = np.asarray(p)
-    for j in list(range(m)):
-        if p.ndim == 0:
-            raise TypeError("len() of unsized object")
-        p = np.concatenate((p / np.arange(p.shape[0], 0, -1), [k[j]]))
-    return p
+def vecmat(x1: Any, x2: Any) -> Any:
+    return _times_vectors("vecmat", "(n),(n,m)->(m)", np.asarray(x1), np.asarray(x2), 1)
 
 
-def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, w: Any = None) -> Any:
-    order = deg + 1
-    x, y = np.asarray(x) + 0.0, np.asarray(y) + 0.0
-    if deg < 0:
-        raise ValueError("expected deg >= 0")
-    if x.ndim != 1:
-        raise TypeError("expected 1D vector for x")
-    if x.shape[0] == 0:
-        raise TypeError("expected non-empty vector for x")
-    if y.ndim < 1 or y.ndim > 2:
-        raise TypeError("expected 1D or 2D array for y")
-    if x.shape[0] != y.shape[0]:
-        raise TypeError("expected x and y to have same length")
-    left = np.vander(x, order)
-    if w is not None:
-        weights = np.asarray(w) + 0.0
-        left, y = left * weights[:, None], (y.T * weights).T
-    scale = np.sqrt((left * left).sum(axis=0))
-    limit = x.shape[0] * np.finfo(x.dtype).eps if rcond is None else rcond
-    return (least_squares(left / scale, y, limit).T / scale).T
-
-
-def polymul(a1: Any, a2: Any) -> Any:
-    return np.convolve(_coefficients(a1), _coefficients(a2))
-
-
-def _coefficients(p: Any) -> Any:
-    """Those of an `np.poly1d`: from the first that is not 0."""
-    p = np.atleast_1d(p)
-    if p.ndim > 1:
-        raise ValueError("Polynomial must be 1d only.")
-    p = np.trim_zeros(p, "f")
-    return np.concatenate((p, np.zeros(int(p.size == 0), p.dtype)))
+def _times_vectors(name: str, signature: str, a: Any, b: Any, matrix: int) -> Any:
+    """The product of matrices, the operand of number `matrix`, and vectors, from the left or from the right."""
+    for number, given, least in ((0, a, 2 - matrix), (1, b, 1 + matrix)):
+        if given.ndim < least:
+            raise ValueError(
+                f"{name}: Input operand {number} does not have enough dimensions (has {given.ndim}, gufunc core with "
+                f"signature {signature} requires {least})"
+            )
+    m, n = a.shape[-1], b.shape[-1 - matrix]
+    if m != n:
+        raise ValueError(
+            f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature} "
+            f"(size {n} is different from {m})"
+        )
+    fit_together(a, b, matrix)
+    if matrix == 0:
+        return np.matmul(a, b[..., None])[..., 0]
+    return np.matmul(np.conjugate(a)[..., None, :] if a.dtype.kind == "c" else a[..., None, :], b)[..., 0, :]
 
 
 # --- convolution

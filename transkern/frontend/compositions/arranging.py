@@ -198,3 +198,89 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any) -> Any:
     if made.ndim == 1:
         return made.reshape(moved.shape[:-1])
     return np.moveaxis(made.reshape(moved.shape[:-1] + made.shape[1:]), -1, axis)
+
+
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    dimensions, value = a.ndim, np.asarray(a)
+    for axis in (axes,) if np.ndim(axes) == 0 else axes:
+        axis = dimensions + axis if axis < 0 else axis
+        found = func(value, axis)
+        if found.ndim != value.ndim:
+            found = np.expand_dims(found, axis)
+        if found.ndim != value.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        value = found
+    return value
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any | None = None) -> Any:
+    if not (isinstance(x, np.ndarray) or np.isscalar(x)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    if device is not None and device != "cpu":
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {device}')
+    given: Any = x
+    return given.astype(dtype, copy=copy)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    a = np.asarray(a, dtype=dtype, order=order)
+    if a.dtype.kind in "fc" and not np.all(np.isfinite(a)):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+# --- bits
+
+
+def packbits(a: Any, /, axis: Any = None, bitorder: str = "big") -> Any:
+    _check_integer(axis)
+    a = np.asarray(a)
+    if bitorder != "big" and bitorder != "little":
+        raise ValueError("'order' must be either 'little' or 'big'")
+    if a.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    a, axis, most = _bits_last(a, axis, bitorder)
+    n = a.shape[-1]
+    bits = np.zeros((*a.shape[:-1], (n + 7) // 8 * 8), np.uint8)
+    bits[..., :n] = a != 0
+    packed = np.zeros((*a.shape[:-1], (n + 7) // 8), np.uint8)
+    for k in list(range(8)):
+        packed = packed | (bits[..., k::8] << np.uint8(7 - k if most else k))
+    return np.moveaxis(packed, -1, axis)
+
+
+def unpackbits(a: Any, /, axis: Any = None, count: Any | None = None, bitorder: str = "big") -> Any:
+    _check_integer(axis)
+    a = np.asarray(a)
+    if bitorder[:1] != "b" and bitorder[:1] != "l":
+        raise ValueError("'order' must begin with 'l' or 'b'")
+    if a.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    a, axis, most = _bits_last(a, axis, bitorder)
+    _check_integer(count)
+    at = np.arange(8 * a.shape[-1])
+    shift = (7 - at % 8 if most else at % 8).astype(np.uint8)
+    bits = (np.take(a, at // 8, axis=-1) >> shift) & np.uint8(1)
+    if count is not None and count < 0:
+        if -count > 8 * a.shape[-1]:
+            raise ValueError("-count larger than number of elements")
+        bits = bits[..., : 8 * a.shape[-1] + count]
+    elif count is not None:
+        kept = np.zeros((*a.shape[:-1], count), np.uint8)
+        n = min(count, 8 * a.shape[-1])
+        kept[..., :n] = bits[..., :n]
+        bits = kept
+    return np.moveaxis(bits, -1, axis)
+
+
+def _check_integer(value: Any) -> None:
+    if value is not None and not isinstance(value, (int, np.integer)):
+        raise TypeError(f"'{type(value).__name__}' object cannot be interpreted as an integer")
+
+
+def _bits_last(a: Any, axis: Any, bitorder: str) -> Any:
+    """The array with the axis of bits as its last one, where that stands, and whether the first bit is the highest."""
+    a = np.ravel(a) if axis is None or a.ndim == 0 else a
+    axis = 0 if axis is None else axis
+    axis = axis_of(axis, a.ndim)
+    return np.moveaxis(a, axis, -1), axis, bitorder[0] == "b"

@@ -32,7 +32,7 @@ from transkern.frontend.numpy.shaping import (
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.indexing import SliceValue, array_item, nonzero_positions
-from transkern.frontend.values.broadcasting import broadcast_to
+from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, shape_text
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -243,3 +243,17 @@ def _places_in_memory(ctx: Context, a: Arguments) -> Value:
 @handles(f"{_HERE}places", names="a v side order")
 def _places(ctx: Context, a: Arguments) -> Value:
     return places_in(ctx, a.array("a"), a.need("v"), a.text("side", "left"), a.text("order", "known"))
+
+
+@handles(f"{_HERE}fit_together", names="a b matrix")
+def _fit_together(ctx: Context, a: Arguments) -> Value:
+    x, y, of = a.array("a"), a.array("b"), constant_int(ctx, a.need("matrix"), "an operand's number")
+    length = (y.dims[-1] if of else x.dims[-2],)
+    batches = (x.dims[: of - 2], y.dims[: -1 - of])
+    told = [f"{shape_text(v.dims)}->({'{},' * len(d)}newaxis)" for v, d in zip((x, y), batches, strict=True)]
+    text = f"operands could not be broadcast together with remapped shapes [original->remapped]: {' '.join(told)}  "
+    shown = (*x.dims, *batches[0], *y.dims, *batches[1], *length)
+    if all(batches):
+        with ctx.control.raising("ValueError", f"{text}and requested shape ({{}})", shown):
+            broadcast_dims(ctx, batches)
+    return Static(None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import axes_of, axis_of, refuse, require
+from transkern.frontend.compositions.primitives import axes_of, axis_of, known, refuse, require
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -157,3 +157,84 @@ def cond(x: Any, p: Any = None) -> Any:
     bad = np.isnan(result) & ~np.any(np.isnan(x), axis=(-2, -1))
     return np.where(bad, np.array(np.inf, result.dtype), result)[()]
 
+
+# --- products of several matrices, tensors as matrices
+
+
+def multi_dot(arrays: Any, *, out: Any | None = None) -> Any:
+    count = len(arrays)
+    if count < 2:
+        raise ValueError("Expecting at least two arrays.")
+    if count == 2:
+        return np.dot(arrays[0], arrays[1], out=out)
+    arrays = [np.asanyarray(a) for a in arrays]
+    first, last = arrays[0].ndim, arrays[-1].ndim
+    left = np.atleast_2d(arrays[0]) if first == 1 else arrays[0]
+    right = np.atleast_2d(arrays[-1]).T if last == 1 else arrays[-1]
+    arrays = [left, *arrays[1:-1], right]
+    for a in arrays:
+        text = f"{a.ndim}-dimensional array given. Array must be two-dimensional"
+        require(a.ndim == 2, "np.linalg.LinAlgError", text)
+    if count == 3:
+        result = _of_three(arrays[0], arrays[1], arrays[2], out)
+    else:
+        sizes = [known(a.shape[0]) for a in arrays] + [known(arrays[-1].shape[1])]
+        result = _of_many(arrays, _splits(sizes), 0, count - 1, out)
+    if first == 1 and last == 1:
+        return result[0, 0]
+    return result.ravel() if first == 1 or last == 1 else result
+
+
+def _of_three(a: Any, b: Any, c: Any, out: Any) -> Any:
+    if a.shape[0] * c.shape[0] * (a.shape[1] + c.shape[1]) < a.shape[1] * c.shape[1] * (a.shape[0] + c.shape[0]):
+        return np.dot(np.dot(a, b), c, out=out)
+    return np.dot(a, np.dot(b, c), out=out)
+
+
+def _splits(sizes: Any) -> Any:
+    """Where to cut each chain of matrices, for the fewest products of numbers."""
+    count = len(sizes) - 1
+    costs, splits = {(i, i): 0.0 for i in list(range(count))}, {}
+    for length in list(range(1, count)):
+        for i in list(range(count - length)):
+            j = i + length
+            costs[i, j] = np.inf
+            for k in list(range(i, j)):
+                cost = costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                if cost < costs[i, j]:
+                    costs[i, j] = cost
+                    splits[i, j] = k
+    return splits
+
+
+def _of_many(arrays: Any, splits: Any, i: int, j: int, out: Any) -> Any:
+    if i == j:
+        return arrays[i]
+    k = splits[i, j]
+    return np.dot(_of_many(arrays, splits, i, k, None), _of_many(arrays, splits, k + 1, j, None), out=out)
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = np.asarray(a), np.asarray(b)
+    if axes is not None:
+        others = [d for d in list(range(a.ndim)) if d not in axes]
+        a = a.transpose((*others, *axes))
+    shape = a.shape[-(a.ndim - b.ndim) :]
+    size = 1
+    for n in shape:
+        size = size * n
+    text = "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+    require(a.size == size**2, "np.linalg.LinAlgError", text)
+    return np.linalg.solve(a.reshape(size, size), b.ravel()).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    a = np.asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    if a.ndim == 0:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
+    size = 1
+    for n in a.shape[ind:]:
+        size = size * n
+    return np.linalg.inv(a.reshape(size, -1)).reshape(a.shape[ind:] + a.shape[:ind])

@@ -79,6 +79,10 @@ def diag_indices_from(arr: Any) -> Any:
     return (np.arange(arr.shape[0]),) * arr.ndim
 
 
+def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
+    return positions(np.asarray(mask_func(np.ones((n, n), int), k) != 0))
+
+
 def diagflat(v: Any, k: int = 0) -> Any:
     return np.diag(np.ravel(v), k)
 
@@ -126,3 +130,11 @@ def hanning(M: Any) -> Any:
     M = _whole(M)
     n = np.arange(1 - M, M, 2)
     return np.where(M == 1, 1.0, 0.5 + 0.5 * np.cos(np.pi * n / (M - 1.0)))
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    if np.iscomplexobj(beta):
+        refuse("np.kaiser with a complex beta")
+    M, beta = _whole(M), np.float64(beta)
+    n, half = np.arange(0, M), (M - 1) / 2.0
+    return np.where(M == 1, 1.0, np.i0(beta * np.sqrt(1 - ((n - half) / half) ** 2.0)) / np.i0(beta))

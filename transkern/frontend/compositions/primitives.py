@@ -113,3 +113,8 @@ def places_in_memory(count: Any, size: Any) -> Any:
 def places(a: Any, v: Any, side: str, order: str = "known") -> Any:
     """``np.searchsorted(a, v, side)``, of what is in order unless that is "unknown"."""
     return np.searchsorted(a, v, side=side)
+
+
+def fit_together(a: Any, b: Any, matrix: int) -> None:
+    """Raise NumPy's error if matrices, in operand number `matrix`, and vectors do not broadcast by their numbers."""
+    np.broadcast_shapes(a.shape[: matrix - 2], b.shape[: -1 - matrix])

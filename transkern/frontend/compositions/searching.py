@@ -1,4 +1,4 @@
-"""Searches, histograms, sets: sorts and binary searches by the library, the rest over their results."""
+"""Searches and sets: sorts and binary searches by the library, the rest over their results."""
 
 from __future__ import annotations
 
@@ -188,131 +188,22 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     return totals
 
 
-# --- histograms
-
-
-def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    a, w = np.asarray(a), None
-    if a.dtype.kind == "b":
-        a = a.astype(np.uint8)
-    if weights is not None:
-        weights = np.asarray(weights)
-        if weights.ndim != a.ndim or weights.shape != a.shape:
-            raise ValueError("weights should have the same shape as a.")
-        w = np.ravel(weights)
-    a = np.ravel(a)
-    if np.ndim(bins) > 1:
-        raise ValueError("`bins` must be 1d, when an array")
-    if np.ndim(bins) == 0:
-        if not isinstance(bins, (int, np.integer)):
-            raise TypeError("`bins` must be an integer, a string, or an array")
-        edges, counts = _even(a, int(bins), range, w)
-    else:
-        edges = np.asarray(bins)
-        if np.any(edges[:-1] > edges[1:]):
-            raise ValueError("`bins` must increase monotonically, when an array")
-        counts = _uneven(a, edges, w)
-    if density:
-        return counts / np.diff(edges).astype(float) / np.sum(counts), edges
-    return counts, edges
-
-
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    a = np.ravel(a)
-    if np.ndim(bins) > 1:
-        raise ValueError("`bins` must be 1d, when an array")
-    if np.ndim(bins) == 1:
-        edges = np.asarray(bins)
-        if np.any(edges[:-1] > edges[1:]):
-            raise ValueError("`bins` must increase monotonically, when an array")
-        return edges
-    return _edges(a.astype(np.uint8) if a.dtype.kind == "b" else a, bins, range)[0]
-
-
-def _edges(a: Any, bins: Any, range: Any) -> Any:
-    if bins < 1:
-        raise ValueError("`bins` must be positive, when an integer")
-    if range is not None:
-        first, last = range
-        if first > last:
-            raise ValueError("max must be larger than min in range parameter.")
-        if not (np.isfinite(first) and np.isfinite(last)):
-            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
-    elif a.dtype.kind in "fc":
-        first = np.where(a.size == 0, np.array(0, a.dtype), np.min(a, initial=np.inf))
-        last = np.where(a.size == 0, np.array(1, a.dtype), np.max(a, initial=-np.inf))
-        if np.any(np.isnan(a)):
-            raise ValueError("autodetected range of [nan, nan] is not finite")
-        if not (np.isfinite(first) and np.isfinite(last)):
-            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
-    else:
-        first = np.where(a.size == 0, 0, np.min(a, initial=np.iinfo(a.dtype).max))
-        last = np.where(a.size == 0, 1, np.max(a, initial=np.iinfo(a.dtype).min))
-    if range is None and a.dtype.kind == "i":  # the type may not hold it
-        span = np.subtract(last.astype("u" + a.dtype.name), first.astype("u" + a.dtype.name))
-    else:
-        span = np.subtract(last, first)
-    narrow = np.equal(first, last)
-    low = np.where(narrow, first - 0.5, first)
-    high = np.where(narrow, last + 0.5, last)
-    kind = np.result_type(first, last, a)
-    if kind.kind in "iu":
-        kind = np.result_type(kind, float)
-    edges = np.linspace(low, high, bins + 1, dtype=kind)
-    if np.any(edges[:-1] >= edges[1:]):
-        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
-    return edges, low, high, np.where(narrow, 1.0, span)
-
-
-def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
-    edges, first, last, span = _edges(a, bins, range)
-    each: Any = 1
-    if w is None and a.dtype.itemsize == 1:  # the bins of the 256 values, which are counted first
-        each = np.zeros(256, np.int64)
-        np.add.at(each, a.astype(np.uint8), 1)
-        a = np.arange(256).astype(np.uint8).astype(a.dtype)
-    kept = (a >= first) & (a <= last)
-    x = np.where(kept, a, first).astype(edges.dtype)
-    at = (np.subtract(x, first.astype(edges.dtype)) / span * bins).astype(np.int64)
-    at = np.minimum(np.maximum(at, 0), bins - 1)  # within its bins it is anyway; the compiler sees that it is
-    at = np.where(x < edges[at], np.maximum(at - 1, 0), at)
-    at = np.where(x >= edges[at + 1], np.minimum(at + 1, bins - 1), at)
-    if w is None:
-        counts = np.zeros(bins, np.int64)
-        np.add.at(counts, at, np.where(kept, each, 0))
-        return edges, counts
-    totals = np.zeros(bins, np.float64)
-    np.add.at(totals, at, np.where(kept, w, 0))
-    return edges, totals.astype(w.dtype)
-
-
-def _uneven(a: Any, edges: Any, w: Any) -> Any:
-    if w is None:
-        s = np.sort(a)
-        below = np.searchsorted(s, edges[:-1], side="left")
-        return np.diff(np.concatenate((below, np.searchsorted(s, edges[-1:], side="right"))))
-    order = np.argsort(a)
-    s, running = a[order], np.concatenate((np.zeros(1, w.dtype), np.cumsum(w[order], dtype=w.dtype)))
-    below = np.searchsorted(s, edges[:-1], side="left")
-    at = np.concatenate((below, np.searchsorted(s, edges[-1:], side="right")))
-    return np.diff(running[at])
-
-
 # --- sets
 
 
-def _is_new(s: Any) -> Any:
-    """Where an element of a sorted array is another than the one before it; all NaN are one."""
+def _is_new(s: Any, equal_nan: bool) -> Any:
+    """Where an element of a sorted array is another than the one before it; all NaN are one, if they are equal."""
     new = np.ones(s.shape[0], bool)
     new[1:] = s[1:] != s[:-1]
-    if s.dtype.kind in "fc":
+    if equal_nan and s.dtype.kind in "fc":
         new[1:] = new[1:] & ~(np.isnan(s[1:]) & np.isnan(s[:-1]))
     return new
 
 
 def unique(
-    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None
-) -> Any:
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+    *, equal_nan: bool = True,
+) -> Any:  # fmt: skip
     a = np.asanyarray(ar)
     if axis is not None:
         axis_of(axis, a.ndim)
@@ -321,13 +212,13 @@ def unique(
     flat = np.ravel(a)
     if not return_index and not return_inverse:
         s = np.sort(flat)
-        new = _is_new(s)
+        new = _is_new(s, equal_nan)
         if not return_counts:
             return s[new]
         return s[new], _counts(new)
     order = np.argsort(flat, kind="mergesort" if return_index else "quicksort")
     s = flat[order]
-    new = _is_new(s)
+    new = _is_new(s, equal_nan)
     results = (s[new],)
     if return_index:
         results = results + (order[new],)

@@ -14,6 +14,7 @@ from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.containers import list_types, objects, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_dicts, carried_lists
+from transkern.frontend.loops.carried_dicts import has_other_keys, is_hashed, is_known_dict
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.state import guards
@@ -378,11 +379,11 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             (both := carried_dicts.joined(ctx, shape, v2)) is not None
         ):  # fmt: skip
             return ("hashed", both)
-        case ("object", Object() as v1), _ if carried_dicts.is_known_dict(ctx, v1) and carried_dicts.is_hashed(ctx, new):
+        case ("object", Object() as v1), _ if is_known_dict(ctx, v1) and is_hashed(ctx, new):
             ctx.must_grow(v1.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
-        case _, ("object", Object() as v2) if carried_dicts.is_known_dict(ctx, v2) and carried_dicts.is_hashed(ctx, old):
+        case _, ("object", Object() as v2) if is_known_dict(ctx, v2) and is_hashed(ctx, old):
             ctx.must_grow(v2.token, f"`{name}`, a dict (set) whose keys an iteration decides", refusals.RUN_TIME_KEYS)
-        case ("object" | "fresh", _), ("object", Object() as v2) if carried_dicts.has_other_keys(ctx, old, v2):
+        case ("object" | "fresh", _), ("object", Object() as v2) if has_other_keys(ctx, old, v2):
             for made in (old[1], v2):
                 if isinstance(made, Object) and ctx.grows_at(made.token) is not None:
                     ctx.must_grow(made.token, f"`{name}`, a dict (set) whose keys an iteration decides")

@@ -17,8 +17,7 @@ from transkern.frontend.compositions import (
 from transkern.frontend.containers import dict_types, empties, growing, hashed, sequences
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
-from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, transforms  # noqa: F401  (their handlers are in TABLE)
-from transkern.frontend.numpy.drawing import captured, draw
+from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.elementwise import (
     as_array,
     convert,
@@ -31,6 +30,7 @@ from transkern.frontend.numpy.elementwise import (
     simplify,
 )  # fmt: skip
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
+from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
 from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.python.texts import text_method

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.compositions.primitives import element
-from transkern.frontend.compositions.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
+from transkern.frontend.compositions.random.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
 
 _HIGH, _LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # the factor of the linear congruence
 _HALF = 0xFFFFFFFF

@@ -15,18 +15,21 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend.compositions import compose, drawing, ziggurat
+from transkern.frontend.compositions import compose
+from transkern.frontend.compositions.random import drawing, ziggurat
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.elementwise import as_array, captured_array, convert, scalar_expr
-from transkern.frontend.numpy.seeds import seed_array
-from transkern.frontend.numpy.shaping import dims_of, dtype_of, full
+from transkern.frontend.numpy.random.seeds import seed_array
+from transkern.frontend.numpy.shaping import constant_axis, dims_of, dtype_of, full, normal_axis
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.observed import note
 from transkern.frontend.state import stores
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
+from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import large
+from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims
 from transkern.frontend.values.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -65,23 +68,38 @@ _DRAWS = {
     "zipf": ("a", "int64", True),
     "logseries": ("p", "int64", True),
     "negative_binomial": ("n p", "int64", True),
+    "standard_cauchy": ("", "float64", True),
+    "standard_gamma": ("shape", "float64", True),
+    "noncentral_chisquare": ("df nonc", "float64", True),
+    "noncentral_f": ("dfnum dfden nonc", "float64", True),
+    "hypergeometric": ("ngood nbad nsample", "int64", True),
 }
+_WHOLE = {"binomial": ("n",), "hypergeometric": ("ngood", "nbad", "nsample")}
+"""Parameters that are integers."""
 _VECTORS = {
     # name: (parameters, the one whose length is that of a draw, the dtype of a draw)
     "multivariate_normal": ("mean cov", "mean", "float64"),
     "dirichlet": ("alpha", "alpha", "float64"),
     "multinomial": ("n pvals", "pvals", "int64"),
+    "multivariate_hypergeometric": ("colors nsample", "colors", "int64"),
 }
+_OPTIONS = {
+    "multivariate_normal": ("check_valid", "tol", "method"), "multivariate_hypergeometric": ("method",),
+}  # fmt: skip
+"""What these take besides, known while translating."""
 _LAST = {
     "random": "size dtype out", "standard_normal": "size dtype out", "standard_exponential": "size dtype method out",
+    "standard_gamma": "size dtype out",
 }  # fmt: skip
-METHODS = (*_DRAWS, "integers", "permutation", "choice", "shuffle", *_VECTORS)
+_NEW = ("integers", "permuted", "multivariate_hypergeometric")
+"""What a `RandomState` does not have."""
+METHODS = (*_DRAWS, "integers", "permutation", "permuted", "choice", "shuffle", *_VECTORS)
 _LEGACY_METHODS = {
     "rand": "random_sample", "randn": "standard_normal", "random_sample": "random_sample", "random": "random_sample",
     "ranf": "random_sample", "sample": "random_sample",
 }  # fmt: skip
 """What `RandomState` has other names for."""
-LEGACY = (*(m for m in METHODS if m != "integers"), *_LEGACY_METHODS, "randint", "seed")
+LEGACY = (*(m for m in METHODS if m not in _NEW), *_LEGACY_METHODS, "randint", "seed")
 _DRAWN_HERE = {
     "random": "number", "uniform": "number_between", "standard_normal": "normal", "normal": "normal_around",
     "standard_exponential": "exponential", "exponential": "exponential_of_mean",
@@ -184,6 +202,8 @@ def draw(
         if name in ("rand", "randn") and not keywords:
             args = [Seq(tuple(args))] if args else []
         name = _LEGACY_METHODS.get(name, name)
+        if name in ("permuted", "multivariate_hypergeometric"):
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of a RandomState", "take np.random.default_rng(seed)")
         if name in ("integers", "default_rng"):
             help = "write .randint(low, high); np.random.default_rng(seed) has `.integers`, and draws other numbers"
             ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of a RandomState", help)
@@ -202,6 +222,8 @@ def draw(
             return _vectors(ctx, generator, name, args, keywords)
         case "integers":
             return _integers(ctx, generator, args, keywords)
+        case "permuted":
+            return _permuted(ctx, generator, args, keywords)
         case "permutation" | "shuffle":
             return _permutation(ctx, generator, name, args, keywords)
         case "choice":
@@ -214,9 +236,7 @@ def draw(
     parameters = [p.partition("=") for p in described.split()]
     last = _LAST.get(name, "size").split() if not legacy else ["size"]
     a = Arguments(ctx, f"Generator.{name}", [*(p for p, _, _ in parameters), *last], args, keywords)
-    if not legacy and a.get("method") is not None:
-        help = "leave it out: what is drawn without it has the same distribution"
-        ctx.fail(refusals.OPTION, f"`{a.name}` with method=", help)
+    method = "" if legacy or a.get("method") is None else f", method={a.text('method', '')!r}"
     if not legacy and a.get("out") is not None:
         ctx.fail(refusals.OPTION, f"`{a.name}` with out=", f"store what it draws: x[...] = rng.{name}(x.shape)")
     values = []
@@ -226,14 +246,19 @@ def draw(
             a.need(parameter)
         values.append(as_array(ctx, given if given is not None else Static(float(default))))
     dtype = dtype_of(ctx, None if legacy else a.get("dtype"), dtype)
-    values = [_taken(ctx, v, "int64" if name == "binomial" and k == 0 else "float64") for k, v in enumerate(values)]
+    whole = _WHOLE.get(name, ())
+    for parameter in (p for p in whole if a.get(p) is not None):
+        _check_whole(ctx, a, parameter)
+    values = [
+        _taken(ctx, v, "int64" if p in whole else "float64") for v, (p, _, _) in zip(values, parameters, strict=True)
+    ]
     if name == "uniform" and a.get("size") is None:  # it takes the difference of its limits
         broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
-    if name in _DRAWN_HERE and dtype == "float64" and _is_drawn_here(ctx, generator, values, dims):
+    if name in _DRAWN_HERE and not method and dtype == "float64" and _is_drawn_here(ctx, generator, values, dims):
         made = _drawn(ctx, generator, _DRAWN_HERE[name], values, dims, dtype)
     else:
-        made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
+        made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype) + method)
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
 
 
@@ -321,10 +346,10 @@ def _drawn(
     by = f"twister_{by}" if generator.legacy else by
     given: list[Value] = [state, *numbers, *(captured_array(ctx, t) for t in tables)]
     if not dims:
-        return as_array(ctx, compose(ctx, "drawing", by, given, {}))
+        return as_array(ctx, compose(ctx, "random/drawing", by, given, {}))
     made = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(made.name))
-    compose(ctx, "drawing", "fill", [ctx.names.whole(made), Static(by), *given], {})
+    compose(ctx, "random/drawing", "fill", [ctx.names.whole(made), Static(by), *given], {})
     return ctx.names.whole(made)
 
 
@@ -395,30 +420,67 @@ def _vectors(
 ) -> Value:
     """Draws that are vectors."""
     described, like, dtype = _VECTORS[name]
-    a = Arguments(ctx, name, (*described.split(), "size"), args, keywords)
-    values, width = [], None
-    for parameter in described.split():
-        value = _taken(ctx, as_array(ctx, a.need(parameter)), "int64" if parameter == "n" else "float64")
-        width = value.dims[-1] if parameter == like and value.ndim == 1 else width
-        values.append(value)
-    if width is None or (name == "multinomial" and values[0].ndim):
+    options = [o for o in _OPTIONS.get(name, ()) if o != "method" or not generator.legacy]
+    a = Arguments(ctx, name, (*described.split(), "size", *options), args, keywords)
+    whole = described.split() if name == "multivariate_hypergeometric" else ["n"]
+    values = {p: as_array(ctx, a.need(p)) for p in described.split()}
+    if name == "multinomial":
+        _check_whole(ctx, a, "n")
+    if whole[0] == like:
+        values[like] = _colors(ctx, values[like])
+    values = {p: _taken(ctx, v, "int64" if p in whole else "float64") for p, v in values.items()}
+    several = name == "multinomial" and not generator.legacy and values["pvals"].ndim > 0
+    if not several and (values[like].ndim != 1 or ("n" in values and values["n"].ndim)):
         problem = f"`{name}` with the parameters of several vectors at once"
         ctx.fail(refusals.RANDOM, problem, "draw in a loop, with the parameters of one vector each time")
-    size = a.get("size")
-    dims = () if size is None else _size(ctx, a)
-    shape = "shape[:-1] or None" if generator.legacy else "shape[:-1]"
-    return _step(ctx, generator, name, values, (*dims, width), dtype, f", size={shape}", sized=False)
+    batches = [values["n"].dims, values["pvals"].dims[:-1]] if several else []
+    dims, width = _size(ctx, a, batches), values[like].dims[-1]
+    more = f", size={'shape[:-1] or None' if generator.legacy else 'shape[:-1]'}"
+    for option in options:
+        if (given := a.get(option)) is not None:
+            more += f", {option}={np.asarray(constant_object(ctx, given, f'`{option}=`')).item()!r}"
+    return _step(ctx, generator, name, list(values.values()), (*dims, width), dtype, more, sized=False)
+
+
+def _check_whole(ctx: Context, a: Arguments, name: str) -> None:
+    """Refuses sequences and arrays of numbers that are no integers, some of which NumPy takes for integers."""
+    given = ctx.deref(a.need(name))
+    if isinstance(given, (Array, Seq, GrowingList)) and not np.can_cast(as_array(ctx, given).dtype, "int64"):
+        ctx.fail(refusals.RANDOM, f"`{a.name}` with `{name}` of no integers", "make them integers: np.array(n, int)")
+
+
+def _colors(ctx: Context, value: Array) -> Array:
+    """Numbers of balls, which NumPy asks whether they are integers."""
+    if not np.can_cast(value.dtype, "int64"):
+        asked(ctx, np.random.default_rng(0).multivariate_hypergeometric, np.zeros(1, value.dtype), 0)
+    return convert(value, "int64")
+
+
+def _permuted(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if len(args) > 1:
+        text = f"permuted() takes exactly 1 positional argument ({len(args)} given)"
+        ctx.guard(b.FALSE, "TypeError", text)
+    a = Arguments(ctx, "Generator.permuted", ("x", "axis", "out"), args[:1], keywords)
+    if a.get("out") is not None:
+        ctx.fail(refusals.OPTION, f"`{a.name}` with out=", "store what it gives: x[...] = rng.permuted(x)")
+    value = as_array(ctx, a.need("x"))
+    if a.get("axis") is None and value.ndim > 1:
+        problem = "`Generator.permuted` without axis=: it goes through an array as that lies in memory"
+        ctx.fail(refusals.RANDOM, problem, "give it one dimension: rng.permuted(x.ravel()).reshape(x.shape)")
+    axis = None if a.get("axis") is None else normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
+    return _step(ctx, generator, "permuted", [value], value.dims, value.dtype, f", axis={axis}", sized=False)
 
 
 def _permutation(
     ctx: Context, generator: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
-    a = Arguments(ctx, f"Generator.{name}", ("x", "axis"), args, keywords)
-    if a.get("axis") is not None:
-        help = f"write {'x[...] = ' if name == 'shuffle' else ''}x[:, rng.permutation(x.shape[1])]"
-        ctx.fail(refusals.OPTION, f"`{a.name}` with axis=", help)
+    a = Arguments(ctx, f"Generator.{name}", ("x",) if generator.legacy else ("x", "axis"), args, keywords)
     given = a.need("x")
     value = as_array(ctx, given)
+    if a.given.get("axis") == Static(None):
+        ctx.guard(b.FALSE, "TypeError", "'NoneType' object cannot be interpreted as an integer")
+    axis = 0 if a.get("axis") is None or not value.ndim else constant_axis(ctx, a.need("axis"))
+    axis = normal_axis(ctx, axis, value.ndim) if value.ndim else 0
     if name == "shuffle" and isinstance(ctx.deref(given), (Array, Concatenation)) and value.ndim:
         given = value = changed_in_place(ctx, value)
     if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
@@ -429,7 +491,8 @@ def _permutation(
         value = Array(held.axes, b.cast(held.axes[0].var, "int64"))
     if name == "shuffle" and isinstance(given, Array):
         outputs.check_readonly(ctx, given, "array")
-    made = _step(ctx, generator, "permutation", [value], value.dims, value.dtype, sized=False)
+    more = f", axis={axis}" if axis else ""
+    made = _step(ctx, generator, "permutation", [value], value.dims, value.dtype, more, sized=False)
     if name == "permutation":
         return made
     if not isinstance(given, Array) or not given.view:
@@ -440,14 +503,19 @@ def _permutation(
 
 
 def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    a = Arguments(ctx, "Generator.choice", ("a", "size", "replace", "p", "axis", "shuffle"), args, keywords)
-    if a.get("axis") is not None or a.get("shuffle") is not None:
-        help = "choose positions: x[:, rng.choice(x.shape[1], size)]"
-        ctx.fail(refusals.OPTION, "`Generator.choice` with axis= or shuffle=", help)
+    names = ("a", "size", "replace", "p", *(() if generator.legacy else ("axis", "shuffle")))
+    a = Arguments(ctx, "RandomState.choice" if generator.legacy else "Generator.choice", names, args, keywords)
     given = as_array(ctx, a.need("a"))
-    if given.ndim > 1:
+    shuffled = generator.legacy or a.flag("shuffle", True)
+    if given.ndim and a.given.get("axis") == Static(None):
+        ctx.guard(b.FALSE, "TypeError", "tuple indices must be integers or slices, not NoneType")
+    axis = 0 if a.get("axis") is None else constant_axis(ctx, a.need("axis"))
+    if given.ndim and not -given.ndim <= axis < given.ndim:
+        ctx.guard(b.FALSE, "IndexError", "tuple index out of range")
+        axis = 0
+    if given.ndim > 1 and generator.legacy:
         help = "choose positions, and gather with them: x[rng.choice(len(x), size)]"
-        ctx.fail(refusals.RANDOM, "`Generator.choice` from several dimensions", help)
+        ctx.fail(refusals.RANDOM, "`RandomState.choice` from several dimensions", help)
     if not given.ndim and not given.dtype.startswith(("int", "uint")):
         problem = "`Generator.choice` from a number that is no integer"
         ctx.fail(refusals.RANDOM, problem, "give it an integer, or an array")
@@ -460,14 +528,31 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
             tolerance = max(tolerance, np.sqrt(np.finfo(p.dtype).eps))  # as NumPy has it for arrays
         values.append(_taken(ctx, p, "float64"))
         more += ", p=a[1]"
+    if given.ndim > 1 or not shuffled:
+        return _choice_of_parts(ctx, generator, a, values, axis, more, shuffled)
     if a.get("size") is None and a.flag("replace", True) and _is_drawn_here(ctx, generator, [], ()):
         at = _chosen(ctx, generator, given, values, float(tolerance))
         if not given.ndim:
             return Scalar(b.as_index(ctx.let(at.expr, "drawn")), True)
-        return compose(ctx, "drawing", "picked", [given, at], {})
+        return compose(ctx, "random/drawing", "picked", [given, at], {})
     dims = _size(ctx, a)
     dtype = given.dtype if given.ndim else "int64"
     made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "a[0].item()")
+    return _result(ctx, made, not given.ndim)
+
+
+def _choice_of_parts(
+    ctx: Context, generator: Generator, a: Arguments, values: Sequence[Array], axis: int, more: str, shuffled: bool
+) -> Value:
+    """A `choice` of what stands on an axis (of an array of several dimensions: rows), or without a shuffle."""
+    given, size = values[0], a.get("size")
+    axis = normal_axis(ctx, axis, given.ndim) if given.ndim else 0
+    many = () if size is None else _size(ctx, a)
+    dims = (*given.dims[:axis], *many, *given.dims[axis + 1 :])
+    shape = "None" if size is None else f"shape[{axis}:{axis + len(many)}]"
+    more = f", size={shape}{more}, axis={axis}, shuffle={shuffled}"
+    only = "a[0]" if given.ndim else "a[0].item()"
+    made = _step(ctx, generator, "choice", values, dims, given.dtype, more, only, sized=False)
     return _result(ctx, made, not given.ndim)
 
 
@@ -487,12 +572,12 @@ def _chosen(
         ctx.guard(b.FALSE, "ValueError", says["dimensions"])
     ctx.guard(b.compare("equal", likely.dims[0], many), "ValueError", says["size"])
     likely = _held(ctx, likely, "probabilities")
-    trouble = scalar_expr(ctx, compose(ctx, "drawing", "trouble_with", [likely, Static(tolerance)], {}))
+    trouble = scalar_expr(ctx, compose(ctx, "random/drawing", "trouble_with", [likely, Static(tolerance)], {}))
     for number, of in enumerate(("nan", "negative", "sum"), 1):
         ctx.guard(b.compare("not_equal", b.as_index(trouble), b.index(number)), "ValueError", says[of])
     by = Static("twister_number" if generator.legacy else "number")
     state = ctx.names.whole(ctx.names.buffers[generator.state])
-    return Scalar(scalar_expr(ctx, compose(ctx, "drawing", "chosen", [state, by, likely], {})))
+    return Scalar(scalar_expr(ctx, compose(ctx, "random/drawing", "chosen", [state, by, likely], {})))
 
 
 @functools.cache

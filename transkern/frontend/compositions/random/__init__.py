@@ -1,0 +1,1 @@
+"""What kernels draw: generators of random numbers, and the tables of them."""

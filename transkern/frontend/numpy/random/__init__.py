@@ -1,0 +1,1 @@
+"""`numpy.random`: draws of generators, and their seeds."""
