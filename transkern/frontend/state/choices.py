@@ -47,7 +47,8 @@ def note_copy(ctx: Context, made: Object, of: Sequence[Value]) -> None:
 
 def sites_of(ctx: Context, values: Sequence[Value]) -> frozenset[Site]:
     """Where lists are made that may stand in one memory; nothing where some of the values are no such lists."""
-    sites = [ctx.heap.sites[v.token] for v in values if isinstance(v, Object) and _is_own_list(ctx.deref(v))]
+    known = [v for v in values if isinstance(v, Object) and v.token in ctx.heap.contents]  # others are gone
+    sites = [ctx.heap.sites[v.token] for v in known if _is_own_list(ctx.deref(v))]
     if len(sites) < len(values) or any(site[0] in ("argument", "fixed") for site in sites):
         return frozenset()
     return frozenset(sites)
