@@ -425,3 +425,21 @@ def together(rows):
 
 def test_rows_of_a_matrix_put_together() -> None:
     alike(together, np.arange(8.0).reshape(2, 4))
+
+
+def left_by_two_loops(a, k):
+    c = a[0] > 3
+    for d in range(2):
+        for e in range(3):
+            if a[d] > k + e:
+                c = d
+                break
+    return c
+
+
+def test_a_name_of_two_types_before_a_loop_that_may_leave_it() -> None:
+    """It is no name without a value: where the loop does not set it anew, nobody knows which of the two it is."""
+    compiled = transkern.compile(left_by_two_loops, target="cpu")
+    alike(left_by_two_loops, np.array([5.0, 6.0]), 2.0, compiled=compiled)
+    with pytest.raises(RuntimeError, match="the int 0 on one path and a NumPy bool on the other"):
+        compiled(np.array([1.0, 1.0]), 2.0)

@@ -257,9 +257,10 @@ class Branches(Assignments):
             for value, out in ((one, out1), (two, out2)):
                 bound = _bound(value)
                 out.append(n.Assign(flag.name, bound or b.FALSE, span=ctx.session.span))
+            unknown = next((v.unknown for v in (one, two) if isinstance(v, Maybe) and v.unknown), "")
             one, two = (v.value if isinstance(v, Maybe) else v for v in (one, two))
             joined = one if one == two else self.join(name, one, two, out1, out2)
-            return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
+            return joined if isinstance(joined, Unbound) else Maybe(joined, flag, unknown=unknown)
         if isinstance(one, Row) or isinstance(two, Row):
             return rows.joined(ctx, name, one, two, out1, out2) or differ
         if isinstance(one, Instance) and isinstance(two, Instance):

@@ -333,7 +333,10 @@ class Expressions(Calls):
                 assert value.told is not None
                 value.told()
             else:
-                if self.inlined and name not in local_names(self.node):
+                if value.unknown:
+                    problem = f"{value.unknown}: it is read where it has not been set anew, which is not compiled"
+                    self.ctx.guard(value.bound, "RuntimeError", problem)
+                elif self.inlined and name not in local_names(self.node):
                     missing = missing.replace("local", "free") + " in enclosing scope"
                     self.ctx.guard(value.bound, "NameError", missing)
                 else:

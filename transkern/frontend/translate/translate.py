@@ -44,8 +44,8 @@ from transkern.frontend.values.values import (
     Shown,
     Static,
     Text,
-    Unbound,
     Value,
+    deleted,
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -356,7 +356,7 @@ class Translator(Loops):
         ctx = self.ctx
         match target:
             case ast.Name(id=name):
-                self.env[name] = Unbound(f"`{name}` is deleted")
+                self.env[name] = deleted(name)
             case ast.Subscript(value=value, slice=index):
                 owner = self.expr(value)
                 contents = ctx.deref(owner)

@@ -572,6 +572,7 @@ class Maybe:
     value: Value
     bound: Expr | None
     told: Callable[[], None] | None = field(default=None, compare=False)
+    unknown: str = field(default="", compare=False)  # it has a value elsewhere, too: why nobody knows which
 
 
 @dataclass(frozen=True, slots=True)
@@ -673,6 +674,11 @@ def with_children(value: Value, items: tuple[Value, ...]) -> Value:
     """The container with other items."""
     assert isinstance(value, (Seq, Dict, Record))
     return replace(value, items=items)
+
+
+def deleted(name: str) -> Unbound:
+    """What ``del name`` leaves."""
+    return Unbound(f"`{name}` is deleted")
 
 
 def is_list(value: Value) -> bool:
