@@ -174,6 +174,22 @@ def columns_of_array(n):
     return x, max(y)
 
 
+def tuple_or_list(n):
+    t = tuple(k for k in range(n) if k % 3)
+    u = t if sum(t) > 3 else list(t)
+    return u, len(u), isinstance(u, tuple)
+
+
+def subscripts(n):
+    a = np.arange(12.0).reshape(3, 4)
+    rows, columns = zip(*[(i, j) for i in range(3) for j in range(4) if a[i, j] >= n])
+    a[rows, 0] = -1
+    shape, axes = (), ()
+    for k in range(2):
+        shape, axes = shape + (k + 2,), (k, *axes)
+    return a[rows, columns], a[:, (0, 2)], a[(0, 1), columns[-1]], np.zeros(shape), a.transpose(axes)
+
+
 def stars(n):
     a = [k for k in range(n) if k % 2]
     d = {k: k * k for k in range(n)}
@@ -189,7 +205,7 @@ def others(n):
 PROGRAMS = [
     of_list, of_generator, compared, grown, chosen, best, turned, of_two_types, of_pairs, on_paths, in_list,
     of_other_lengths, on_a_stack, in_tuples, in_dict, columns, columns_of_lists, columns_of_columns, columns_of_dict,
-    columns_of_array, stars, others,
+    columns_of_array, tuple_or_list, subscripts, stars, others,
 ]  # fmt: skip
 
 
@@ -237,7 +253,6 @@ def test_rows_without_columns_are_refused() -> None:
 
 
 @pytest.mark.parametrize("body", [
-    "return t if sum(t) > 3 else list(t)",
     "x = np.arange(9.0)\n    return x[t]",
     "out = []\n    for k in t:\n        out.append(t if k == 1 else [k])\n    return out",
     "return np.zeros(t)",

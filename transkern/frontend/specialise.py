@@ -89,16 +89,18 @@ def specialise(
                 forked.add(problem.forked)
             elif problem.early is not None and problem.early not in early:
                 early.add(problem.early)
-            elif not loops.cannot_be(problem):
+            elif not loops.needs_tuples(problem) and not loops.cannot_be(problem):
                 raise _plain(problem) from None
             continue
         except limits.Exhausted:
             raise
         except CompileError as problem:
-            if not loops.cannot_be(problem):
+            if not loops.needs_tuples(problem) and not loops.cannot_be(problem):
                 raise
             continue
         except NeedsConstant as need:
+            if loops.needs_tuples(need):
+                continue
             raise NeedsConstant(need.demand, _plain(need.problem)) from None
         except MustLoop as must:
             loops.add(must)
@@ -123,11 +125,25 @@ class Loops:
         self.may_spell = False  # whether there are texts that grow
         self.spells = False  # whether texts that grow are lists
         self.unspelled: CompileError | None = None  # what was in the way before
+        self.may_have_tuples = False  # whether there are tuples that could have a length which only the run knows
+        self.tuples = False  # whether these have
+        self.constant: NeedsConstant | None = None  # what must be known where they have not
         self.budget = limits.budget()
 
     def add(self, must: MustLoop) -> None:
         self.functions.add(must.node)
         self.budget.begin_again()
+
+    def needs_tuples(self, problem: CompileError | NeedsConstant) -> bool:
+        """Whether to begin anew, with tuples of lengths that only the run knows. Where these do not help, what is to be
+        known without them is asked for."""
+        if self.tuples and self.constant is not None:
+            raise NeedsConstant(self.constant.demand, _plain(self.constant.problem))
+        if self.tuples or not self.may_have_tuples:
+            return False
+        self.tuples, self.constant = True, problem if isinstance(problem, NeedsConstant) else None
+        self.budget.begin_again()
+        return True
 
     def cannot_be(self, problem: CompileError) -> bool:
         """Notes what such a loop is refused for; False where there is none, nor a text that might be a list."""
@@ -173,14 +189,14 @@ def _translated(
         ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,
         ctx.learned.together, ctx.learned.forked, ctx.learned.early, ctx.learned.held,
     ) = lists  # fmt: skip
-    ctx.learned.spelling, ctx.learned.grows = loops.spells, loops.grows
+    ctx.learned.spelling, ctx.learned.grows, ctx.learned.tuples = loops.spells, loops.grows, loops.tuples
     ctx.learned.looping, ctx.learned.not_looping = loops.functions, loops.refused
     ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes
     except (TranskernError, NeedsConstant, MustGrow, MustLoop):
-        loops.may_spell = ctx.learned.may_spell
+        loops.may_spell, loops.may_have_tuples = ctx.learned.may_spell, ctx.learned.may_have_tuples
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

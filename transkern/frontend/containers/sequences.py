@@ -317,7 +317,9 @@ def of_run_time(ctx: Context, value: Value, kind: str) -> GrowingList | None:
     trips = trip_count(*counted[:3])
     contents = ctx.deref(iterating.sequence(ctx, value))
     is_matrix = isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim != 1
-    if b.constant(trips) is not None or is_matrix or (kind == "tuple" and ctx.facts.is_of_arguments(trips)):
+    if b.constant(trips) is not None or is_matrix:
+        return None
+    if kind == "tuple" and (ctx.facts.is_of_arguments(trips) or not ctx.learned.has_tuples()):
         return None
     made = ctx.deref(listed(ctx, contents, "list"))
     return replace(made, kind=kind) if isinstance(made, GrowingList) else None
@@ -450,7 +452,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             return Seq(tuple(items), kind)
         start, stop, step, _ = counted
         trips = trip_count(start, stop, step)
-        if ctx.facts.is_of_arguments(trips):
+        if ctx.facts.is_of_arguments(trips) or not ctx.learned.has_tuples():
             problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
             ctx.must_be_known(Scalar(trips, True), problem, help)
         return tuples.as_tuple(ctx.deref(listed(ctx, value, "list")))

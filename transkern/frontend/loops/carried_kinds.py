@@ -135,7 +135,7 @@ def _tuple_of_both(ctx: Context, name: str, old: Any, new: Any) -> Any:
     if old[0] == new[0] == "items" and len(old[2]) == len(new[2]):
         return None
     lists = [_list_in_tuple(ctx, kind) for kind in (old, new)]
-    if None in lists:
+    if None in lists or not ctx.learned.has_tuples():
         return None
     match known := [kind for kind in lists if kind != _NOTHING]:
         case []:

@@ -35,7 +35,14 @@ class Learned:
     grows: bool = True  # whether the target has lists without a bound
     spelling: bool = False  # whether texts that grow are lists
     may_spell: bool = False  # whether some might be
+    tuples: bool = False  # whether tuples may have a length that only the run knows
+    may_have_tuples: bool = False  # whether some might
     left_out: Collection[ast.stmt] = ()  # statements that are not translated
+
+    def has_tuples(self) -> bool:
+        """Whether a tuple may have a length that only the run knows; if not, the next translation may be asked."""
+        self.may_have_tuples = True
+        return self.tuples
 
     def recursion(self, chain: Sequence[ast.AST]) -> ast.FunctionDef | None:
         """The innermost function that is called again and again, where it may become a loop over a stack."""

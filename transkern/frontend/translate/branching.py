@@ -359,7 +359,7 @@ class Branches(Assignments):
         """Whether two tuples of numbers are of different lengths, and only the run knows which of them it is."""
         lengths = {len(v.items) for v in values if is_of_numbers(v)}
         by_arguments = self.decides is None or self.ctx.facts.is_of_arguments(self.decides)
-        return len(lengths) == len(values) and not by_arguments
+        return len(lengths) == len(values) and not by_arguments and self.ctx.learned.has_tuples()
 
     def array_in(self, value: Value, out: list[n.Stmt]) -> Array:
         """An array, at the end of `out`."""

@@ -687,10 +687,7 @@ def as_item(ctx: Context, item: Item) -> Item:
         ctx.guard(b.logical_not(item.none), "RuntimeError", text)
         item = item.value
     match item:
-        case GrowingList(kind="tuple"):
-            problem = "a tuple whose length only the run knows as a subscript"
-            ctx.fail(refusals.SUBSCRIPT, problem, "make it an array of positions: np.array(t)")
-        case GrowingList() | Seq(_, "list"):
+        case GrowingList() | Seq(_, "list" | "tuple"):  # a tuple alone has been taken apart
             array = list_array(ctx, item) if isinstance(item, GrowingList) else positions(ctx, item)
             if array.dtype == "bool" and array.ndim > 1:
                 text = "a list of truths that is empty as a subscript, which NumPy takes for integers, is not compiled"

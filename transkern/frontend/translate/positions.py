@@ -64,6 +64,9 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
             # what NumPy asks it for comes before all errors, too
             problem = f"a subscript that is {describe(item)}"
             ctx.fail(refusals.SUBSCRIPT, problem, "subscript with an integer that it holds")
+        if isinstance(item, GrowingList) and item.kind == "tuple" and len(items) == 1:  # among others it is a list
+            problem = "a tuple whose length only the run knows as a subscript"
+            ctx.fail(refusals.SUBSCRIPT, problem, "make it an array of positions: np.array(t)")
         if isinstance(item, Scalar) and item.doubt is not None:
             doubts.agreed(ctx, item, lambda v: _sort_of_subscript(_example(ctx, v)), "a subscript that is")
         example = _example(ctx, item)
