@@ -305,12 +305,33 @@ def test_is_refused_rather_than_wrong(function: Callable[..., Any], arguments: t
         transkern.compile(function, target="cpu")(*arguments)
 
 
+def number_or_text(x: Any) -> Any:
+    y = 0 if x[0] > 0 else "text"
+    return y
+
+
+def one_of_two_arrays(a: Any, b: Any) -> Any:
+    big, small = (a, b) if a.sum() > b.sum() else (b, a)
+    big[0] = -1
+    return small
+
+
+def one_of_a_list(x: Any) -> Any:
+    arrays = [np.zeros(2), np.ones(2)]
+    chosen = arrays[0] if x[0] > 0 else arrays[1]
+    chosen[0] = 5
+    return arrays
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 def test_what_is_one_of_two(sign: int) -> None:
     """Lists, arrays and numbers of two types: the paths go apart, and each has its own."""
     alike(list_chosen_and_changed, sign * np.ones(3))
     alike(one_of_two_types, np.ones(3, np.int16), sign * np.ones(3))
     alike(perhaps_exchanged, sign * np.ones(3), np.ones(3) * 2, 1)
+    alike(number_or_text, sign * np.ones(2))
+    alike(one_of_two_arrays, sign * np.ones(2), np.zeros(2))
+    alike(one_of_a_list, sign * np.ones(2))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32])

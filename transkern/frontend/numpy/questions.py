@@ -44,7 +44,7 @@ def _numbers(ctx: Context, a: Arguments, **defaults: Any) -> list[Any]:
     """Arguments that must be known."""
     found = []
     for name, default in defaults.items():
-        value = a.need(name) if name == next(iter(defaults)) else a.optional(name)
+        value = a.need(name) if name == next(iter(defaults)) else a.given.get(name)
         if value is not None and not isinstance(value, Static):
             problem = f"`{a.name}` of a number that only the run knows"
             ctx.fail(refusals.NEEDS_CONSTANT, problem, "take its digits: (k >> np.arange(n)) & 1")
