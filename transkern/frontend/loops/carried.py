@@ -244,19 +244,9 @@ class LoopState:
             if name in self.conditional:
                 flag = self.flags[name] = owner.ctx.names.variable(f"{name} is set", "bool")
                 owner.ctx.emit(n.Assign(flag.name, bound or b.FALSE))
-                owner.env[name] = Maybe(slot, flag, unknown=self._unknown(name))
+                owner.env[name] = Maybe(slot, flag, unknown=_unknown(name, self.before.get(name)))
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
-
-    def _unknown(self, name: str) -> str:
-        """Why nobody knows which value a name has before the loop, where it has one."""
-        match before := self.before.get(name):
-            case Unbound(why) if before != deleted(name):
-                return why
-            case Function() | Known():
-                return f"`{name}` is {describe(before)} before a loop and something else in it"
-            case _:
-                return ""
 
     def _note_site(self, ctx: Context, name: str, slot: Value) -> None:
         """What a loop first makes, and then changes, is known by where it is made: there it may begin anew."""
@@ -687,10 +677,10 @@ class LoopState:
                 self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
-                env[name] = Maybe(env[name], self.flags[name], unknown=self._unknown(name))
+                env[name] = Maybe(env[name], self.flags[name], unknown=_unknown(name, self.before.get(name)))
             elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
                 if " " not in name:
-                    env[name] = Maybe(env[name], self.runs, unknown=self._unknown(name))
+                    env[name] = Maybe(env[name], self.runs, unknown=_unknown(name, self.before.get(name)))
         for name in sorted(self.outside.aliased):
             for copy in list(reached(owner.ctx.heap.contents, self.slots[name])):
                 if isinstance(copy, (Object, GrowingList)):
@@ -718,3 +708,14 @@ def _lists_in(value: Value) -> list[Value]:
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:
     """Whether an expression reads nothing but numbers that the function is called with."""
     return variables_read(e) <= ctx.facts.entry and not buffers_read(e)
+
+
+def _unknown(name: str, before: Value | None) -> str:
+    """Why nobody knows which value a name has before a loop, where it has one."""
+    match before:
+        case Unbound(why) if before != deleted(name):
+            return why
+        case Function() | Known():
+            return f"`{name}` is {describe(before)} before a loop and something else in it"
+        case _:
+            return ""
