@@ -9,6 +9,7 @@ import pytest
 
 import transkern
 from tests.corpus.registry import difference, outcome
+from tests.regressions.support import alike
 from tests.tools import require
 
 
@@ -96,3 +97,14 @@ def test_vectors_and_matrices_that_do_not_fit() -> None:
     shapes = [((2, 3, 4), (5, 4)), ((3, 4), (3,)), ((4,), (4,)), ((3, 0), (0,)), ((0, 4), (4,))]
     _check(both, *((r.random(a), r.random(x)) for a, x in shapes))
     _check(lambda x, a: np.vecmat(x, a), (r.random((2, 3)), r.random((5, 2, 3, 4))[:, :, :, 0:0]), (r.random(2), r.random(2)))
+
+
+def of_bytes(x):
+    table = np.zeros(256)
+    table[np.frombuffer(b"ACGT", dtype=np.uint8)] = np.arange(4)
+    return table[65:85] + x[0], np.frombuffer(b"\x01\x00\x02\x00", np.int16, offset=2) * 2, np.frombuffer(b"abc", np.int8).size
+
+
+def test_bytes_that_are_known() -> None:
+    """They are constants, in each type of numbers."""
+    alike(of_bytes, np.ones(2))

@@ -80,6 +80,17 @@ def _iterable(ctx: Context, a: Arguments) -> Value:
             ctx.fail(refusals.OPERANDS, f"`np.iterable` of {describe(value)}", "test what it is made of")
 
 
+@handles("numpy.frombuffer", names="buffer dtype count offset")
+def _frombuffer(ctx: Context, a: Arguments) -> Value:
+    buffer = a.need("buffer")
+    if not isinstance(buffer, Static) or not isinstance(buffer.value, bytes):
+        help = "see its memory as another type: x.view(np.uint8)"
+        ctx.fail(refusals.NEEDS_CONSTANT, f"`np.frombuffer` of {describe(buffer)}", help)
+    more = {k: constant_object(ctx, v, f"`{k}=` of np.frombuffer") for k, v in a.given.items() if k != "buffer"}
+    made: np.ndarray[Any, Any] = asked(ctx, lambda known: np.frombuffer(known, **more), buffer.value)
+    return captured_array(ctx, made)
+
+
 _RULES = {
     "numpy.polynomial.legendre.leggauss": np.polynomial.legendre.leggauss,
     "numpy.polynomial.hermite.hermgauss": np.polynomial.hermite.hermgauss,
