@@ -56,21 +56,23 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
-    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
-    if a1.ndim > 1 or a2.ndim > 1:
-        refuse("np.polyadd of more than one dimension")
-    n = max(a1.shape[0], a2.shape[0])
-    x = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
-    return x + np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))
+    one, two = _of_one_length(a1, a2, "np.polyadd of more than one dimension")
+    return one + two
 
 
 def polysub(a1: Any, a2: Any) -> Any:
+    one, two = _of_one_length(a1, a2, "np.polysub of more than one dimension")
+    return one - two
+
+
+def _of_one_length(a1: Any, a2: Any, problem: str) -> Any:
+    """Two polynomials, the shorter with zeros before it."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     if a1.ndim > 1 or a2.ndim > 1:
-        refuse("np.polysub of more than one dimension")
+        refuse(problem)
     n = max(a1.shape[0], a2.shape[0])
-    x = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
-    return x - np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))
+    one = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
+    return one, np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))
 
 
 def polydiv(u: Any, v: Any) -> Any:

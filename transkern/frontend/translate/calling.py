@@ -190,11 +190,6 @@ class Calls(Conditions):
         key = keywords.get("key")
         if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
             return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
-        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max") and not keywords:
-            given = ctx.deref(positional[0]) if len(positional) == 1 else Seq(tuple(positional))
-            items = given.items if isinstance(given, Seq) and given.kind in ("tuple", "list") else ()
-            if any(isinstance(v, Seq) and v.kind == "tuple" for v in items):
-                return self._best(function.path.removeprefix("builtins."), items, items, node)
         with At(ctx, node, self.scope.file):
             match function:
                 case Function():
