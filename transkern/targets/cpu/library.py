@@ -13,6 +13,15 @@ from itertools import product
 HEADERS = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
 """What all texts need; what else one needs, it includes itself."""
 
+SCHEDULED = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-loop-unroll-and-jam")  // loops are blocked already
+#endif
+"""
+"""Behind the headers of a program: GCC puts two iterations of an outer loop together where the inner one is a block of
+lanes that it keeps in registers anyhow. That costs time there, a short outer loop its unrolling, and a third of the
+compiler's own time."""
+
 STRICT = "-Werror=implicit-function-declaration"
 """Flag for a text with declarations, in place of ``-w``, which hides all warnings: none is missing."""
 

@@ -39,7 +39,7 @@ from transkern.targets.clike import ident
 from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
-from transkern.targets.cpu.library import HEADERS, without_headers
+from transkern.targets.cpu.library import HEADERS, SCHEDULED, without_headers
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.kernels import Function, KernelPrinter
 from transkern.targets.cpu.printing.memory import BYTES, RESERVE, bytes_of, reserving
@@ -203,7 +203,7 @@ class Module:
             f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
             f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
             f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
-            f"{HEADERS}"
+            f"{HEADERS}{SCHEDULED}"
         )
 
     def math(self) -> str:
