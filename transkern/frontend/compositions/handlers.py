@@ -7,15 +7,8 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    align,
-    as_array,
-    convert,
-    result_type,
-    scalar_expr,
-    truth,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, convert, truth
 from transkern.frontend.numpy.library_calls import step, stored
 from transkern.frontend.numpy.linear import places_in
 from transkern.frontend.numpy.reductions import axes_of
@@ -33,6 +26,8 @@ from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, shape_text
+from transkern.frontend.values.numbers import type_name
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n

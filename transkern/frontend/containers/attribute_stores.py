@@ -12,16 +12,14 @@ from transkern.frontend.containers import (
     objects,
 )
 from transkern.frontend.numpy import flats, outputs, shaping
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    describe,
-    part,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.translate import storing
 from transkern.frontend.translate.indexing import (
     SliceValue,
 )
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,
     Flat,

@@ -30,20 +30,14 @@ from transkern.frontend.containers.list_types import (
 )
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of, trip_count
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    describe,
-    is_number,
-    is_of_numbers,
-    is_python_number,
-    list_array,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.whole import NO_SIZE, integer_expr
 from transkern.frontend.state import aliasing, guards, handing
 from transkern.frontend.translate.indexing import element, is_typed, list_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_of_numbers, is_python_number, type_name
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,

@@ -15,9 +15,12 @@ from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, list_types
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.translate.indexing import element, is_typed, key_help
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Char,

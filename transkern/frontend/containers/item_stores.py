@@ -18,13 +18,6 @@ from transkern.frontend.containers import (
 )
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
-from transkern.frontend.numpy.elementwise import (
-    describe,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-)  # fmt: skip
 from transkern.frontend.python.texts import is_character_or_text
 from transkern.frontend.translate import positions, special_methods, storing
 from transkern.frontend.translate.indexing import (
@@ -36,6 +29,9 @@ from transkern.frontend.translate.indexing import (
 )
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.values import (
     FUNCTIONS,
     ITEM,

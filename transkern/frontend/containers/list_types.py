@@ -12,9 +12,11 @@ from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.elementwise import as_array, is_python_number, scalar_expr, select
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import holding
 from transkern.frontend.values.values import (
     CHARACTERS,

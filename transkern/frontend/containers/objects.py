@@ -15,8 +15,9 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import growing, replacing, rows
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe, is_number
 from transkern.frontend.translate.indexing import element
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

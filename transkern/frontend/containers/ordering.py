@@ -14,11 +14,14 @@ from transkern.frontend.containers import growing, hashed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
-from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.state import aliasing
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.indexing import array_item, constant_object, is_typed
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     CHARACTERS,
     OPTIONAL,

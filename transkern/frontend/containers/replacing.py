@@ -13,11 +13,12 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, list_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of
-from transkern.frontend.numpy.elementwise import as_array, describe, list_array
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import aliasing, handing
 from transkern.frontend.translate.indexing import Item, SliceValue, is_typed, list_position
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,

@@ -13,8 +13,9 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import growing, list_types, twins
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.state import aliasing, guards, handing
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,

@@ -17,13 +17,16 @@ from transkern.frontend.containers import growing, hashed, ordering, tuples, twi
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, scalar_expr
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.frontend.translate.indexing import constant_object, dict_item, key_object
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Char,

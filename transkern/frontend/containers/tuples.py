@@ -8,7 +8,7 @@ from transkern import refusals
 from transkern.frontend.containers import growing
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
-from transkern.frontend.numpy.elementwise import as_array, list_array
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.values.values import OPTIONAL, Array, Concatenation, GrowingList, Iterated, Scalar, Seq, Value
 from transkern.ir import build as b

@@ -16,9 +16,11 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.carried_dicts import has_other_keys, is_hashed, is_known_dict
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes
 from transkern.frontend.values.values import (
     Array,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from transkern.frontend.anew import Site
 from transkern.frontend.containers import growing, list_types, rows
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import list_array
+from transkern.frontend.numpy.arrays import list_array
 from transkern.frontend.state import handing
 from transkern.frontend.values.values import Array, GrowingList, Pool, Row, Scalar, Value, children
 from transkern.ir import build as b

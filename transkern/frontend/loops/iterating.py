@@ -12,15 +12,8 @@ from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import (
     constant_int,
@@ -33,6 +26,9 @@ from transkern.frontend.translate.indexing import element as list_element
 from transkern.frontend.translate.indexing import is_typed, key_object
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.values import (
     Array,

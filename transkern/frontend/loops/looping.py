@@ -18,7 +18,6 @@ from transkern.frontend.loops import carried_sharing, counting, iterating, over_
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
-from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, evaluating, stores
 from transkern.frontend.state.control import Catch, Crossed
@@ -29,6 +28,7 @@ from transkern.frontend.syntax.syntax import assigned_names, rebound_names, stor
 from transkern.frontend.translate.branching import Branches
 from transkern.frontend.translate.expressions import UNROLLED
 from transkern.frontend.values import classes
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.set_order import ORDERLESS, comparable
 from transkern.frontend.values.values import (
     ITEM,

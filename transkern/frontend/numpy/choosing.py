@@ -11,24 +11,16 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    is_number,
-    is_python_number,
-    nonzero,
-    result_type,
-    scalar_expr,
-    select,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert
 from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.shaping import expand, on_axis, reshape
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.indexing import SliceValue, array_item, names_elements, nonzero_positions, positions
 from transkern.frontend.translate.storing import converted, storable, where_some, write, write_in_turn
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, masks_agree
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import nonzero, scalar_expr, select
 from transkern.frontend.values.strides import is_contiguous, note_model
 from transkern.frontend.values.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b

@@ -14,7 +14,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import as_array, is_python_number, scalar_expr
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import reshape
 from transkern.frontend.translate import storing
 from transkern.frontend.translate.indexing import (
@@ -28,6 +28,8 @@ from transkern.frontend.translate.indexing import (
     scalar_position,
     settle_slice,
 )
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Flat, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr

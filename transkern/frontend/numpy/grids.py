@@ -10,20 +10,14 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.containers import empties
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    is_number,
-    is_python_number,
-    result_type,
-    scalar_expr,
-    select,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.progressions import arange, linspace
 from transkern.frontend.numpy.shaping import concatenate, dims_of, dtype_of, expand, full, reshape
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.indexing import Item, SliceValue, first_place, nonzero_positions
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce

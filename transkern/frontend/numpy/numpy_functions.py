@@ -13,17 +13,9 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import empties, growing
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import elementwise, outputs, shaping
+from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.choosing import at_least
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    convert,
-    describe,
-    is_number,
-    is_python_number,
-    result_type,
-    type_name,
-)  # fmt: skip
+from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.progressions import arange, linspace, linspace_step
 from transkern.frontend.numpy.reductions import axes_of, reduce
@@ -61,9 +53,11 @@ from transkern.frontend.translate.indexing import (
     shape_of,
 )
 from transkern.frontend.translate.storing import check_numbers, each_of_type, is_constant_array, write
-from transkern.frontend.values import doubts, python_types
+from transkern.frontend.values import doubts, python_types, scalars
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
 from transkern.frontend.values.strides import copied, laid_out, note_model
 from transkern.frontend.values.values import (
     Array,
@@ -99,7 +93,7 @@ def _where(ctx: Context, a: Arguments) -> Value:
 
 
 def _as_bool(value: Array) -> Array:
-    return replace(value, body=elementwise.nonzero(value.body), view=False, identity="")
+    return replace(value, body=scalars.nonzero(value.body), view=False, identity="")
 
 
 def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
@@ -116,7 +110,7 @@ def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
         elementwise.to_loop(ctx, e, dtype, isinstance(v, (Static, Scalar))) if NUMPY_2_5 else b.cast(e, dtype)
         for e, v in zip(elements[1:], (x, y), strict=True)
     ]
-    body = b.where(elementwise.nonzero(elements[0]), *values)
+    body = b.where(scalars.nonzero(elements[0]), *values)
     return Array((), body) if scalar else Array(axes, body, mask)
 
 
@@ -136,7 +130,7 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
         (domain,) = positions[0].axes
         column = ctx.names.axis("d", b.index(len(positions)))
         found = [p.candidate((domain.var,)) for p in positions]
-        return Array((domain, column), elementwise.select(column.var, found), positions[0].mask)
+        return Array((domain, column), scalars.select(column.var, found), positions[0].mask)
     return Seq(tuple(positions))
 
 

@@ -9,20 +9,12 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    exact_expr,
-    nonzero,
-    part,
-    result_type,
-    scalar_expr,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert, exact_expr, part
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
 from transkern.frontend.translate.arguments import Arguments
 from transkern.frontend.values.broadcasting import shape_text
+from transkern.frontend.values.scalars import nonzero, scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex

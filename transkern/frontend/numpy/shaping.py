@@ -13,22 +13,17 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    NESTED,
-    as_array,
-    convert,
-    describe,
-    is_python_number,
-    result_type,
-    scalar_expr,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import NESTED, as_array, result_type
+from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.python.texts import as_text
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.indexing import SliceValue, array_item
 from transkern.frontend.values import doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_python_number, type_name
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.strides import (
     contiguous,
     in_memory,
@@ -465,28 +460,6 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
     for k in range(len(values) - 2, -1, -1):
         body = b.where(b.compare("less", index[axis], starts[k + 1]), element(k), body)
     return Array(axes, body)
-
-
-def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str = "joined") -> Array:
-    """Pieces of run-time length, one after the other in one buffer."""
-    bound: Expr = b.ZERO
-    for p in pieces:
-        bound = b.add(bound, p.domain[0])
-    ranges = [ctx.facts.array_range(p) for p in pieces]
-    facts = {}
-    if all(r is not None for r in ranges):
-        low, high = ranges[0]  # type: ignore[misc]
-        for r in ranges[1:]:
-            low, high = b.minimum(low, r[0]), b.maximum(high, r[1])  # type: ignore[index]
-        facts = {"low": low, "high": high}
-    buffer = ctx.buffer(name, dtype, (bound,), **facts)
-    count = ctx.names.count(buffer.name, bound)
-    ctx.emit(n.Alloc(buffer.name))
-    ctx.emit(n.Assign(count.name, b.ZERO))
-    for p in pieces:
-        mask = b.TRUE if p.mask is None else p.mask
-        ctx.emit(n.Filter((buffer.name,), count.name, p.axes, mask, (b.cast(p.body, dtype),), (), True))
-    return ctx.names.whole(buffer, (count,))
 
 
 def stack(

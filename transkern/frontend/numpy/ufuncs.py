@@ -15,20 +15,8 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    is_number,
-    is_python_number,
-    loop_types,
-    nonzero,
-    part,
-    result_type,
-    scalar_expr,
-    together,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part, together
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.state import aliasing, stores
@@ -36,6 +24,8 @@ from transkern.frontend.translate.arguments import Arguments, check_nones, into,
 from transkern.frontend.translate.indexing import Plan, place
 from transkern.frontend.translate.storing import is_repeated
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import nonzero, scalar_expr
 from transkern.frontend.values.strides import in_order_of
 from transkern.frontend.values.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b

@@ -20,20 +20,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.iterating import is_lazy, iteration
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    exact_expr,
-    is_number,
-    is_python_number,
-    ordered,
-    present,
-    scalar_expr,
-    truth,
-    type_name,
-    warn_discarded,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply, exact_expr, truth, warn_discarded
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_int
@@ -49,6 +37,9 @@ from transkern.frontend.translate.indexing import constant_object, element, key_
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import classes, doubts, large, python_types, set_order
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import ordered, present, scalar_expr
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
     Array,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import list_array
+from transkern.frontend.numpy.arrays import list_array
 from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.values.values import CHARACTERS, OPTIONAL, Array, GrowingList, Hashed, Shown
 from transkern.ir import nodes as n

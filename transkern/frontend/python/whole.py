@@ -6,9 +6,10 @@ import numpy as np
 
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import is_python_number, scalar_expr
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce

@@ -29,17 +29,8 @@ from transkern.frontend.containers.item_stores import store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
 from transkern.frontend.numpy import flats, library_calls, outputs
-from transkern.frontend.numpy.elementwise import (
-    PYTHON_OPERATORS,
-    apply,
-    as_array,
-    describe,
-    is_number,
-    loop_types,
-    present,
-    type_name,
-)  # fmt: skip
-from transkern.frontend.numpy.shaping import concatenate_now
+from transkern.frontend.numpy.arrays import as_array, concatenate_now
+from transkern.frontend.numpy.elementwise import PYTHON_OPERATORS, apply, loop_types
 from transkern.frontend.python import characters
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
@@ -61,6 +52,9 @@ from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, large, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, type_name
+from transkern.frontend.values.scalars import present
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.strides import from_outside, in_memory
 from transkern.frontend.values.values import (

@@ -18,14 +18,8 @@ from transkern.errors import EMPTY
 from transkern.frontend.containers import objects
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import strided
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    describe,
-    exact_expr,
-    is_number,
-    opened,
-    part,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array, opened
+from transkern.frontend.numpy.elementwise import exact_expr, part
 from transkern.frontend.numpy.shaping import (
     flat,
     transpose,
@@ -37,6 +31,8 @@ from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.indexing import shape_of
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     Array,
     Bound,

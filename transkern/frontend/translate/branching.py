@@ -13,7 +13,7 @@ from transkern.frontend.containers import growing, list_types, rows
 from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
-from transkern.frontend.numpy.elementwise import as_array, describe, difference, is_of_numbers, scalar_expr, select
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, guards, handing
@@ -23,8 +23,11 @@ from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.translate.storing import is_constant_array
 from transkern.frontend.values import doubts, shaped
+from transkern.frontend.values.describing import describe, difference
+from transkern.frontend.values.numbers import is_of_numbers
 from transkern.frontend.values.reach import shows as reaches
 from transkern.frontend.values.reach import stands_in_list
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
     ITEM,

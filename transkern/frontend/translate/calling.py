@@ -23,7 +23,7 @@ from transkern.frontend.containers import dict_types, growing, hashed, objects, 
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
-from transkern.frontend.numpy.elementwise import describe, truth
+from transkern.frontend.numpy.elementwise import truth
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
@@ -38,6 +38,7 @@ from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     ITEM,
     Array,

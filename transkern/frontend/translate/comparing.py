@@ -15,15 +15,8 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import dict_types, empties, hashed, hashed_sets, objects
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import condition_of
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    is_number,
-    is_python_number,
-    ordered,
-    truth,
-)
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply, truth
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
 from transkern.frontend.translate import special_methods
@@ -31,6 +24,9 @@ from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import ordered
 from transkern.frontend.values.values import (
     Array,
     Char,

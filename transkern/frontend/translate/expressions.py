@@ -19,7 +19,8 @@ from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import empties, hashed, sequences
 from transkern.frontend.numpy import grids
-from transkern.frontend.numpy.elementwise import apply, describe, opened, present
+from transkern.frontend.numpy.arrays import opened
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.texts import as_text, quoted, together
 from transkern.frontend.refused import LEFT_OUT
 from transkern.frontend.sources.constants import not_told
@@ -38,6 +39,8 @@ from transkern.frontend.translate.indexing import Item, SliceValue, key_object, 
 from transkern.frontend.translate.managers import space_of
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import present
 from transkern.frontend.values.set_order import ORDERLESS, is_orderless
 from transkern.frontend.values.values import (
     ITEM,

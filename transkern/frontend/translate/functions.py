@@ -18,17 +18,8 @@ from transkern.frontend.containers import dict_types, empties, growing, hashed, 
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
 from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    convert,
-    describe,
-    exact_expr,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-    simplify,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import convert, exact_expr, simplify
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
@@ -43,6 +34,9 @@ from transkern.frontend.translate.signatures import check_call
 from transkern.frontend.translate.storing import converted, storable
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.types import dtype_name
 from transkern.frontend.values.values import (
     Array,

@@ -14,19 +14,8 @@ from transkern import refusals
 from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    align,
-    as_array,
-    describe,
-    is_number,
-    is_python_number,
-    list_array,
-    present,
-    range_array,
-    scalar_expr,
-    select,
-    type_name,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array, list_array, range_array
+from transkern.frontend.numpy.elementwise import align
 from transkern.frontend.python import characters
 from transkern.frontend.python.whole import NO_POSITION, in_64_bits, integer_expr
 from transkern.frontend.state import choices
@@ -34,6 +23,9 @@ from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.positions import check_position, check_subscripts
 from transkern.frontend.values import classes, doubts, large, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import present, scalar_expr, select
 from transkern.frontend.values.values import (
     CHARACTERS,
     FUNCTIONS,

@@ -15,12 +15,15 @@ from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, static_expr
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.state import aliasing, handing
 from transkern.frontend.state.inputs import Change
 from transkern.frontend.syntax.syntax import PART
 from transkern.frontend.translate.expressions import Expressions
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.strides import from_outside, place_in_memory
 from transkern.frontend.values.values import (
     CHARACTERS,

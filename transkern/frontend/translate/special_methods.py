@@ -224,7 +224,7 @@ def _is_number_of(value: Value, dtype: str) -> bool:
 
 
 def _wrong_type(ctx: Context, name: str, made: Value, help: str) -> NoReturn:
-    from transkern.frontend.numpy.elementwise import describe
+    from transkern.frontend.values.describing import describe
 
     ctx.fail(refusals.OBJECT, f"a `{name}` that returns {describe(made)}, for which Python raises TypeError", help)
 

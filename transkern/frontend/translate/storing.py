@@ -16,19 +16,8 @@ from transkern.frontend.containers import empties
 from transkern.frontend.containers.nested import check_depth, into_element, list_into_element
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    check_even,
-    check_range,
-    convert,
-    exact_expr,
-    is_number,
-    is_python_number,
-    list_array,
-    part,
-    scalar_expr,
-    warn_discarded,
-)
+from transkern.frontend.numpy.arrays import as_array, check_even, list_array
+from transkern.frontend.numpy.elementwise import check_range, convert, exact_expr, part, warn_discarded
 from transkern.frontend.python.whole import becomes, in_64_bits, whole_number
 from transkern.frontend.state import aliasing, stores
 from transkern.frontend.translate.indexing import Item, check_count, first_place, names_elements, outside_text, place
@@ -36,7 +25,9 @@ from transkern.frontend.translate.positions import check_subscripts
 from transkern.frontend.values import large
 from transkern.frontend.values.asking import asked, raised
 from transkern.frontend.values.broadcasting import broadcast_to
+from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.reach import shows
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

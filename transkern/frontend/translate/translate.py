@@ -16,7 +16,6 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import hashed, sequences
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
-from transkern.frontend.numpy.elementwise import describe, scalar_expr
 from transkern.frontend.python.texts import as_text
 from transkern.frontend.refused import LEFT_OUT, leave_out
 from transkern.frontend.sources.decorators import decorated
@@ -33,6 +32,8 @@ from transkern.frontend.translate import managers
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.translate.indexing import SliceValue, constant_slice, dict_item, key_of
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Dict,

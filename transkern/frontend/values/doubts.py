@@ -555,7 +555,7 @@ def _side(value: Value, side: Mapping[Expr, int]) -> Value:
 
 def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: bool) -> Split | None:
     """Numbers under conditions of which one holds, by their types, where these are two at most."""
-    from transkern.frontend.numpy.elementwise import scalar_expr
+    from transkern.frontend.values.scalars import scalar_expr
 
     groups: dict[tuple[Kind, ...], list[tuple[Expr, Static | Scalar]]] = {}
     for holds, value in made:
@@ -578,7 +578,7 @@ def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: 
 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
     """One number for two that have types of NumPy's: in the wider of both."""
-    from transkern.frontend.numpy.elementwise import scalar_expr
+    from transkern.frontend.values.scalars import scalar_expr
     from transkern.frontend.values.types_of_scalars import holding_exactly
 
     (one,), (two,) = kinds_of(split.one), kinds_of(split.two)

@@ -19,7 +19,8 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.compositions.random import drawing, ziggurat
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import as_array, captured_array, convert, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.random.seeds import seed_array
 from transkern.frontend.numpy.shaping import constant_axis, dims_of, dtype_of, full, normal_axis
 from transkern.frontend.python.whole import integer_expr
@@ -31,6 +32,7 @@ from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import large
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
