@@ -13,11 +13,12 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types
+from transkern.frontend.containers import growing, list_types, making
+from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.characters import code_of
-from transkern.frontend.translate.indexing import element, is_typed, key_help
+from transkern.frontend.translate.indexing import key_help
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr
@@ -49,7 +50,7 @@ def new(
     parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
     lists: dict[str, GrowingList] = {}
     for part in parts:
-        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part), unbounded=part != "info")
+        lists[part] = making.new(ctx, f"{name}_{part}", (*site, part), unbounded=part != "info")
         if part in ("alive", "codes", "spare"):
             list_types.of_integers(ctx, lists[part])
     made = Hashed(kind, **lists, default=default, of=of)  # type: ignore[arg-type]
@@ -262,21 +263,21 @@ def _numbers(ctx: Context, owner: Hashed, in_any_order: bool = False) -> Array:
 def keys(ctx: Context, owner: Hashed, in_any_order: bool = False) -> GrowingList:
     """The keys as a list."""
     if not is_typed(ctx, owner.keys):
-        return growing.new(ctx, "keys")
+        return making.new(ctx, "keys")
     return growing.gathered(ctx, owner.keys, _numbers(ctx, owner, in_any_order))
 
 
 def _values(ctx: Context, owner: Hashed) -> GrowingList:
     assert owner.values is not None
     if not is_typed(ctx, owner.values):
-        return growing.new(ctx, "values")
+        return making.new(ctx, "values")
     return growing.gathered(ctx, owner.values, _numbers(ctx, owner))
 
 
 def items(ctx: Context, owner: Hashed) -> GrowingList:
     assert owner.values is not None
     if not (is_typed(ctx, owner.keys) and is_typed(ctx, owner.values)):
-        return growing.new(ctx, "items")
+        return making.new(ctx, "items")
     numbers = _numbers(ctx, owner)
     lists = [growing.gathered(ctx, one, numbers) for one in (owner.keys, owner.values)]
     made = growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
@@ -311,7 +312,7 @@ def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
     """``owner.pop(key)``."""
     _check_own(ctx, owner)
     number = _present(ctx, find(ctx, owner, key), key)
-    value = growing.held(ctx, _value(ctx, owner, number))
+    value = making.held(ctx, _value(ctx, owner, number))
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
     return value
 
@@ -441,7 +442,7 @@ def taken_out(
         ctx.guard(b.FALSE, "KeyError", empty)
     found = compose(ctx, "hashes", name, lists, {})
     number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
-    values = [growing.held(ctx, element(ctx, one, number.expr)) for one in held]
+    values = [making.held(ctx, element(ctx, one, number.expr)) for one in held]
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
     return values
 

@@ -14,6 +14,7 @@ from transkern.frontend.containers import (
     growing,
     hashed,
     objects,
+    pools,
     replacing,
 )
 from transkern.frontend.loops import iterating
@@ -109,9 +110,9 @@ def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Item], va
     ctx, key = body.ctx, _key(items)
     if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
         return
-    if objects.is_object(ctx, value):
+    if pools.is_object(ctx, value):
         if not isinstance(value, Instance):
-            objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
+            pools.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
     elif not _is_numbers(ctx.deref(value)) and not is_list(ctx.deref(value)):
         _key_of_any_value(body, owner, key, value)
     ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
@@ -130,9 +131,9 @@ def _key_of_any_value(body: Assignments, owner: Object, key: Value, value: Value
                 raise
             # an element of a list of labels: no code of its own for each such list
             error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.session.span, ctx.session.lines)
-        placed = isinstance(value, Dict) and objects.key_of(value) in ctx.lists.pools
-        if objects.key_of(held) is not None and not placed:
-            objects.wanted(ctx, value, problem)
+        placed = isinstance(value, Dict) and pools.key_of(value) in ctx.lists.pools
+        if pools.key_of(held) is not None and not placed:
+            pools.wanted(ctx, value, problem)
         of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
         if placed or not (of_keys or isinstance(held, FUNCTIONS)):
             error.grown = ctx.grows_at(owner.token)

@@ -13,13 +13,14 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, ordering, tuples, twins
+from transkern.frontend.containers import growing, hashed, making, ordering, putting, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
+from transkern.frontend.state import twins
 from transkern.frontend.translate.indexing import constant_object, dict_item, key_object
 from transkern.frontend.translate.positions import check_position
 from transkern.frontend.values import doubts
@@ -194,7 +195,7 @@ def _growing_method(
 ) -> Value | None:
     match name:
         case "append":
-            growing.append(ctx, owner, args[0])
+            putting.append(ctx, owner, args[0])
         case "extend":
             growing.extend(ctx, owner, args[0])
         case "clear":
@@ -299,7 +300,7 @@ def joined(ctx: Context, left: Seq | GrowingList, right: Value) -> Value:
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
     site = hashed.site_of(ctx, "together")
     if _differ([left, ctx.deref(right)]):
-        made = growing.new(ctx, "items", (), site)
+        made = making.new(ctx, "items", site)
         growing.extend(ctx, made, left)
         made.extent = _fixed_length(left)
     else:
@@ -399,7 +400,7 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     axis: Axis = ctx.names.axis("i", extent)
     python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
     python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
-    return growing.list_of(ctx, Array((axis,), value), python)
+    return making.list_of(ctx, Array((axis,), value), python)
 
 
 def is_count(value: Value) -> bool:
@@ -460,7 +461,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             ctx.must_be_known(Scalar(trips, True), problem, help)
         return tuples.as_tuple(ctx.deref(listed(ctx, value, "list")))
     if isinstance(contents, Range):
-        return growing.list_of(ctx, growing.numbers(ctx, contents), True)
+        return making.list_of(ctx, putting.numbers(ctx, contents), True)
     if isinstance(contents, GrowingList):
         return growing.copied(ctx, contents)
     if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
@@ -469,7 +470,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         items = iterating.one_by_one(counted) if length is not None and length <= _FEW else None
         if isinstance(items, list):
             return Seq(tuple(items), kind)
-        return growing.list_of(ctx, array, False)
+        return making.list_of(ctx, array, False)
     if iterating.is_lazy(contents) and not isinstance(counted, list):
         count = b.constant(trip_count(*counted[:3]))
         items = iterating.one_by_one(counted) if count is not None and count <= _FEW else None

@@ -10,6 +10,8 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers.elements import element as list_element
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
@@ -22,8 +24,7 @@ from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import element as list_element
-from transkern.frontend.translate.indexing import is_typed, key_object
+from transkern.frontend.translate.indexing import key_object
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

@@ -19,7 +19,7 @@ from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part, together
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
-from transkern.frontend.state import aliasing, stores
+from transkern.frontend.state import memory, stores
 from transkern.frontend.translate.arguments import Arguments, check_nones, into, kept_outputs
 from transkern.frontend.translate.indexing import Plan, place
 from transkern.frontend.translate.storing import is_repeated
@@ -399,7 +399,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
-        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and aliasing.reads(i, target.base) else i
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and memory.reads(i, target.base) else i
         for i in items
     ]
     if is_repeated(target):
@@ -408,7 +408,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     plan = place(ctx, target, items)
     if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:
         kept = Array(plan.axes, Const(0, "index"), plan.mask)
-        if other.mask is None or aliasing.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
+        if other.mask is None or memory.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
             plan = _compacted(ctx, plan)
     element = target.at(plan.index)
     assert isinstance(element, Load)

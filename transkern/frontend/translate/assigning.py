@@ -20,11 +20,14 @@ from transkern.frontend.containers import (
     growing,
     hashed,
     hashed_sets,
-    objects,
-    rows,
+    making,
+    pools,
+    putting,
     sequences,
 )
 from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
+from transkern.frontend.containers.elements import element as list_element
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.item_stores import store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
@@ -40,14 +43,7 @@ from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.translate import attributes, managers, special_methods, storing
 from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import (
-    Item,
-    SliceValue,
-    array_item,
-    is_typed,
-    subscript,
-)
-from transkern.frontend.translate.indexing import element as list_element
+from transkern.frontend.translate.indexing import Item, SliceValue, array_item, subscript
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, large, python_types
@@ -226,13 +222,13 @@ class Assignments(Results):
             made = hashed.of_items(self.ctx, name, contents, site)
             made = hashed.as_frozen(made) if isinstance(contents, Seq) and contents.frozen else made
             return self.ctx.heap.allocate(as_outside(made) if contents.outside else made, site)
-        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.lists.pools:
-            return objects.placed_dict(self.ctx, contents)
+        if isinstance(contents, Dict) and pools.key_of(contents) in self.ctx.lists.pools:
+            return putting.placed_dict(self.ctx, contents)
         if isinstance(contents, Seq) and contents.kind == "list" and site in self.ctx.learned.together:
             held = self.ctx.lists.together[self.ctx.learned.together[site]]
-            return Row(held, rows.number_of(self.ctx, held, contents))
+            return Row(held, putting.row_number(self.ctx, held, contents))
         if isinstance(contents, Seq) and site in self.ctx.learned.growing:
-            grown = growing.new(self.ctx, name, contents.items, site)
+            grown = growing.filled(self.ctx, name, contents.items, site)
             grown.outside = contents.outside
             return self.ctx.heap.allocate(grown, site)
         return self.ctx.heap.allocate(contents, site)
@@ -308,7 +304,7 @@ class Assignments(Results):
         ]
         if any(isinstance(t, ast.Subscript) for t in targets):
             swaps = self.swaps
-            settled = [growing.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
+            settled = [making.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
         with waiting(self.ctx) as those:
             for item in settled:
                 those.put(item)

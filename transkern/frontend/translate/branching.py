@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
-from transkern.frontend.containers import growing, list_types, rows
+from transkern.frontend.containers import growing, list_types, making
 from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
@@ -265,7 +265,7 @@ class Branches(Assignments):
             joined = one if one == two else self.join(name, one, two, out1, out2)
             return joined if isinstance(joined, Unbound) else Maybe(joined, flag, unknown=unknown)
         if isinstance(one, Row) or isinstance(two, Row):
-            return rows.joined(ctx, name, one, two, out1, out2) or differ
+            return growing.joined_rows(ctx, name, one, two, out1, out2) or differ
         if isinstance(one, Instance) and isinstance(two, Instance):
             if one.pool is not two.pool:
                 return differ
@@ -407,7 +407,7 @@ class Branches(Assignments):
         kinds = {v.kind for v in (one, two) if isinstance(v, (Seq, GrowingList))}
         if len(kinds) > 1:
             return Unbound(f"`{name}` is a {' or a '.join(sorted(kinds))} on each of two paths", self.decides)
-        joined = growing.new(ctx, name, (), self.site(f"{name} of two"))
+        joined = making.new(ctx, name, self.site(f"{name} of two"))
         joined.known -= _named_in(out1) | _named_in(out2)  # its memory is made before the paths part
         for value, out in ((one, out1), (two, out2)):
             with ctx.emitter.block(out) as more:

@@ -12,7 +12,8 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, empties, hashed, hashed_sets, objects
+from transkern.frontend.containers import dict_types, empties, hashed, hashed_sets, pools
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.numpy.arrays import as_array
@@ -20,7 +21,6 @@ from transkern.frontend.numpy.elementwise import apply, truth
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
@@ -117,7 +117,7 @@ class Comparisons(Body):
                     return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
                 if isinstance(one, OrNone) and isinstance(two, Static) and two.value is None:
                     return Scalar(one.none if isinstance(op, ast.Is) else b.logical_not(one.none), True)
-            told = objects.same(x, y)
+            told = pools.same(x, y)
             if told is not None:
                 return told if isinstance(op, ast.Is) else self._not(told)
             same = _identical(x, y)

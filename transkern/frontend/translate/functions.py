@@ -14,7 +14,7 @@ from transkern.frontend.compositions import (
     compose,
     handlers,  # noqa: F401
 )
-from transkern.frontend.containers import dict_types, empties, growing, hashed, sequences
+from transkern.frontend.containers import dict_types, empties, hashed, making, sequences
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
 from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
@@ -353,7 +353,7 @@ def tolist(ctx: Context, value: Value) -> Value:
     if array.ndim == 1 and (array.mask is not None or b.constant(array.dims[0]) is None):
         whole = array.dtype.startswith(("int", "uint"))
         numbers = b.as_index(array.body) if whole else scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
-        return growing.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
+        return making.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
     array = ctx.kept(array)
     extent = b.constant(array.dims[0])
     if extent is None:

@@ -13,6 +13,7 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
+from transkern.frontend.containers.elements import element, is_typed, list_position
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array, range_array
 from transkern.frontend.numpy.elementwise import align
@@ -27,9 +28,7 @@ from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
 from transkern.frontend.values.scalars import present, scalar_expr, select
 from transkern.frontend.values.values import (
-    CHARACTERS,
     FUNCTIONS,
-    OPTIONAL,
     Array,
     Char,
     Concatenation,
@@ -313,8 +312,6 @@ def key_object(ctx: Context, value: Value, help: str = "") -> Any:
     return constant_object(ctx, value, problem, refusals.RUN_TIME_KEYS, instead)
 
 
-
-
 _PARTS_OF_KEY = "take a tuple of its parts: (z.real, z.imag)"
 
 
@@ -417,9 +414,9 @@ def _sequence_item(
         case Scalar() if elements and all(isinstance(e, Instance) for e in elements):
             return _chosen_object(ctx, elements, kind, item)
         case Scalar() if elements and all(isinstance(e, Object) and isinstance(ctx.deref(e), Record) for e in elements):
-            from transkern.frontend.containers import objects
+            from transkern.frontend.containers import pools
 
-            objects.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
+            pools.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
         case Scalar() if elements and all(isinstance(e, Row) for e in elements):
             return _chosen_row(ctx, elements, kind, item)
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
@@ -528,11 +525,6 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
     return replace(made, of=elements) if is_list and isinstance(made, Seq) else made
 
 
-def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = NO_POSITION) -> Expr:
-    """A subscript of a list (or an argument of one of its methods), not yet checked against its length."""
-    return integer_expr(ctx, item, error, problem)
-
-
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
     if len(items) == 1 and isinstance(items[0], Slice):
         return _list_slice(ctx, owner, items[0])
@@ -592,55 +584,6 @@ def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
     made = growing.changed(ctx, owner, part)
     made.kind = owner.kind
     return made
-
-
-def is_typed(ctx: Context, owner: GrowingList) -> bool:
-    """Whether it is known of what type a list's elements are. Where it is not, it is empty as far as the translation
-    has come: what is appended further down in a loop is seen when that is translated again."""
-    ctx.hold(owner)
-    if not owner.dtype and not owner.columns:
-        ctx.lists.untyped.append(owner.original)
-        return False
-    return True
-
-
-def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
-    """The element of a growing list at a position that it has."""
-    if owner.columns:
-        if owner.row == OPTIONAL:
-            flags, held = owner.columns
-            none = ctx.names.load(flags.buffer, flags.index(at))
-            return OrNone(element(ctx, held, at), none) if is_typed(ctx, held) else Static(None)
-        items = tuple(element(ctx, c, at) for c in owner.columns)
-        if owner.of is not None:
-            return Record(owner.of, tuple(owner.of._fields), items)  # type: ignore[attr-defined]
-        return Seq(items, owner.row, row_of=owner if owner.row == "list" else None)
-    if owner.dims and owner.row:  # the very list, not a copy
-        index = (*owner.prefix, ctx.let(at, "row"))
-        return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")
-    if owner.dims:
-        axes = ctx.names.axes(owner.dims)
-        return Array(axes, ctx.names.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)
-    if not owner.dtype:
-        problem = "an element of a list that nothing has been appended to yet"
-        ctx.fail(refusals.SUBSCRIPT, problem, "start it with an element")
-    loaded = ctx.names.load(owner.buffer, owner.index(at))
-    if owner.rows is not None and owner.rows.kind == "array":
-        from transkern.frontend.containers.rows import array_of
-
-        return array_of(ctx, owner.rows, ctx.let(loaded, "number"))
-    if owner.rows is not None:
-        return Row(owner.rows, ctx.let(loaded, "number"))
-    if owner.objects is not None:
-        return Instance(owner.objects, ctx.let(loaded, "number"))
-    if owner.options == CHARACTERS:
-        return Char(ctx.let(loaded, "code"))
-    if owner.options:
-        return OneOf(ctx.let(loaded, "choice"), owner.options)
-    number = b.cast(loaded, "index") if owner.dtype == "index" else loaded
-    if owner.tags not in ctx.names.buffers:
-        return Scalar(number, owner.python)
-    return doubts.of_a_list(ctx, owner.site, number, owner.python, ctx.names.load(owner.tags, owner.index(at)))
 
 
 # --- arrays

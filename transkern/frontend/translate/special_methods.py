@@ -158,9 +158,9 @@ def compared(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
     held = [v.value if isinstance(v, OrNone) and isinstance(v.value, Instance) else v for v in (x, y)]
     if op != "equal" or not all(_by_identity(ctx, v) for v in held):
         return None
-    from transkern.frontend.containers import objects
+    from transkern.frontend.containers import pools
 
-    told = objects.same(x, y)
+    told = pools.same(x, y)
     return Static(x == y) if told is None else told
 
 
