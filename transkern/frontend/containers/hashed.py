@@ -18,7 +18,7 @@ from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.characters import code_of
-from transkern.frontend.translate.indexing import key_help
+from transkern.frontend.subscripts.keys import key_help
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr
@@ -26,6 +26,7 @@ from transkern.frontend.values.values import (
     Array,
     Char,
     Dict,
+    Function,
     GrowingList,
     Hashed,
     Known,
@@ -183,13 +184,11 @@ def item(ctx: Context, owner: Hashed, key: Value) -> Value:
 
 def _default(ctx: Context, factory: Value) -> Value:
     """What a defaultdict makes where a key is not in."""
-    from transkern.frontend.translate.functions import call
-    from transkern.frontend.values.values import Function
-
     if isinstance(factory, Known):
         if factory.path == "builtins.list":
             return Seq((), "list")
-        return call(ctx, factory.path, [], {})
+        assert ctx.scopes.call is not None
+        return ctx.scopes.call(factory.path, [], {})
     if not isinstance(factory, Function):
         problem = f"a defaultdict of {describe(factory)}"
         ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")

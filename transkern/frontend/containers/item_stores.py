@@ -20,14 +20,9 @@ from transkern.frontend.containers import (
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
 from transkern.frontend.python.texts import is_character_or_text
-from transkern.frontend.translate import positions, special_methods, storing
-from transkern.frontend.translate.indexing import (
-    Item,
-    SliceValue,
-    constant_object,
-    constant_slice,
-    key_of,
-)
+from transkern.frontend.subscripts import positions
+from transkern.frontend.subscripts.keys import constant_object, constant_slice, key_of
+from transkern.frontend.translate import special_methods, storing
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
@@ -46,6 +41,7 @@ from transkern.frontend.values.values import (
     OrNone,
     Scalar,
     Seq,
+    Slice,
     Static,
     Value,
     is_list,
@@ -56,7 +52,7 @@ if TYPE_CHECKING:
     from transkern.frontend.translate.assigning import Assignments
 
 
-def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
+def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequence[Value], value: Value) -> None:
     """Put a value into what `owner` is, at `items`."""
     if isinstance(owner, OrNone):
         owner = present(body.ctx, owner, "TypeError", "'NoneType' object does not support item assignment")
@@ -101,11 +97,11 @@ def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequ
     storing.write(body.ctx, base, items, value)
 
 
-def _key(items: Sequence[Item]) -> Value:
+def _key(items: Sequence[Value]) -> Value:
     return items[0] if len(items) == 1 else Seq(tuple(items))
 
 
-def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Item], value: Value) -> None:
+def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Value], value: Value) -> None:
     """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
     ctx, key = body.ctx, _key(items)
     if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
@@ -158,7 +154,9 @@ def _store_inside(body: Assignments, target: ast.Subscript) -> None:
                 ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
 
 
-def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
+def _store_item(
+    body: Assignments, owner: Value, base: Seq, items: Sequence[Value], value: Value, node: ast.AST
+) -> None:
     """``list[k] = value``."""
     ctx = body.ctx
     positions.check_position(ctx, _key(items), lambda at: operator.setitem([], at, ()))
@@ -171,7 +169,7 @@ def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item
             ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
         help = "make the position a constant, or the elements of one type"
         ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
-    if isinstance(at, SliceValue):
+    if isinstance(at, Slice):
         _store_slice(body, owner, base, at, value, node)
         return
     if at is None or not isinstance(at, Static):
@@ -185,7 +183,7 @@ def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item
     ctx.change(owner, Seq(tuple(changed), "list"))
 
 
-def _store_slice(body: Assignments, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
+def _store_slice(body: Assignments, owner: Value, base: Seq, at: Slice, value: Value, node: ast.AST) -> None:
     """``list[a:b] = values``."""
     ctx = body.ctx
     replacing.check_iterable(ctx, at, value)
@@ -193,7 +191,7 @@ def _store_slice(body: Assignments, owner: Value, base: Seq, at: SliceValue, val
     contents = ctx.deref(value)
     if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
         problem = "a store into a slice of a list of so many elements as only the run knows"
-        if at == SliceValue(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
+        if at == Slice(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
             ctx.must_grow(owner.token, problem)
         ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
     changed = list(base.items)

@@ -19,8 +19,9 @@ from transkern.frontend.numpy.arrays import as_array, captured_array
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.state import aliasing, memory
+from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import array_item, constant_object
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (

@@ -16,8 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of
 from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import aliasing, handing, memory, twins
-from transkern.frontend.translate.indexing import Item, SliceValue
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
@@ -32,6 +31,7 @@ from transkern.frontend.values.values import (
     Record,
     Row,
     Seq,
+    Slice,
     Static,
     Value,
 )  # fmt: skip
@@ -40,10 +40,10 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 
 
-def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
+def store_item(ctx: Context, owner: GrowingList, items: Sequence[Value], value: Value) -> None:
     """``list[k] = value``."""
     putting.must_be_own(ctx, owner, grows=False)
-    if isinstance(items[0], (Range, SliceValue)):
+    if isinstance(items[0], (Range, Slice)):
         _store_slice(ctx, owner, items[0], value)
         return
     of: Any = collections.deque() if owner.is_queue else []
@@ -58,7 +58,7 @@ IN_SLICES = "make a list of what is to be in it, and store into all of it: a[:] 
 
 def check_iterable(ctx: Context, at: Value, value: Value) -> None:
     """Python's error where what is stored into a slice of a list is no iterable."""
-    step = at.step if isinstance(at, SliceValue) else None
+    step = at.step if isinstance(at, Slice) else None
     part = slice(None, None, None if step in (None, Static(None), Static(1)) else 2)
     python_types.check(ctx, lambda given: operator.setitem([1], part, given), value)
 
@@ -72,17 +72,17 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     """``list[:] = values``: the list forgets what it has, and gets others."""
     check_iterable(ctx, at, value)
     contents = ctx.deref(all_of(ctx, value))
-    if contents is owner and at == SliceValue(None, None, None):
+    if contents is owner and at == Slice(None, None, None):
         return
     plain = not (owner.is_queue or owner.columns or owner.dims or owner.row or owner.prefix)
-    if plain and isinstance(at, SliceValue) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
+    if plain and isinstance(at, Slice) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
         if not isinstance(contents, GrowingList):
             contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else making.list_of(
                 ctx, putting.numbers(ctx, contents), isinstance(contents, Range)
             )  # fmt: skip
         ends = [Static(None) if end is None else end for end in (at.start, at.stop)]
         contents = ctx.deref(compose(ctx, "lists", "with_part", [owner, *ends, contents], {}))
-    elif plain and isinstance(at, SliceValue) and at.step not in (None, Static(None), Static(1)):
+    elif plain and isinstance(at, Slice) and at.step not in (None, Static(None), Static(1)):
         if isinstance(contents, (Range, Seq)):
             contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else contents
         elif contents is owner:
@@ -90,7 +90,7 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
         ends = [Static(None) if end is None else end for end in (at.start, at.stop, at.step)]
         compose(ctx, "lists", "store_steps", [owner, *ends, contents], {})
         return
-    elif at != SliceValue(None, None, None) or not plain:
+    elif at != Slice(None, None, None) or not plain:
         problem = "a store into a slice of a list whose length only the run knows"
         ctx.fail(refusals.TARGET, problem, IN_SLICES)
     if isinstance(contents, Seq):
@@ -101,7 +101,7 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     growing.extend(ctx, owner, contents)
 
 
-def _has_ends(at: SliceValue) -> bool:
+def _has_ends(at: Slice) -> bool:
     return any(end not in (None, Static(None)) for end in (at.start, at.stop))
 
 

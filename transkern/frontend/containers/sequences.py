@@ -21,8 +21,8 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.frontend.state import twins
-from transkern.frontend.translate.indexing import constant_object, dict_item, key_object
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.subscripts.keys import constant_object, dict_item, key_object
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

@@ -23,8 +23,8 @@ from transkern.frontend.numpy.shaping import (
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items
+from transkern.frontend.subscripts.keys import key_object
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import key_object
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
@@ -109,9 +109,8 @@ def sequence(ctx: Context, value: Value) -> Value:
     has_positions = held.kind in ("tuple", "list") if isinstance(held, Seq) else isinstance(held, _WITH_POSITIONS)
     if has_positions or (isinstance(held, Record) and held.is_tuple):
         return found
-    from transkern.frontend.translate import functions
-
-    return functions.call(ctx, "builtins.list", [found], {})
+    assert ctx.scopes.call is not None
+    return ctx.scopes.call("builtins.list", [found], {})
 
 
 def iteration(ctx: Context, source: Value) -> Any:

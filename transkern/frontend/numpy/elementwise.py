@@ -15,7 +15,6 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import python_complex
 from transkern.frontend.state import guards
-from transkern.frontend.translate import special_methods
 from transkern.frontend.values import doubts, large
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import Words, broadcast_dims, masks_agree, stretched
@@ -28,27 +27,12 @@ from transkern.frontend.values.numbers import (
     is_python_number,
     static_dtype,
 )
-from transkern.frontend.values.scalars import nonzero, scalar_expr
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
-    Bound,
-    Char,
-    Dict,
-    Function,
-    GrowingList,
-    Hashed,
-    Iterated,
-    Known,
-    Method,
-    OneOf,
-    OrNone,
-    Partial,
-    Record,
     Scalar,
-    Seq,
     Static,
     Value,
-    View,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -73,22 +57,6 @@ PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
 
 
 _ORDERS = ("less", "less_equal", "greater", "greater_equal")
-
-
-def exact_expr(ctx: Context, value: Value) -> Expr:
-    """A number on its way to where its value matters, and not its type: also where the type that holds it with others
-    would round it."""
-    if not isinstance(value, Scalar) or value.doubt is None or not doubts.is_rounded(value.doubt, value.dtype):
-        return scalar_expr(ctx, value)
-    if value.doubt.told is not None:
-        value.doubt.told()
-    elif value.doubt.split is None:
-        doubts.depends(ctx, [value], "a use of")
-    if value.doubt.split is None:  # the loop is translated again
-        return value.expr
-    one, two = (scalar_expr(ctx, v) for v in (value.doubt.split.one, value.doubt.split.two))
-    wide = "complex128" if is_complex(value.dtype) else "float64"
-    return b.where(value.doubt.split.tag, b.cast(one, wide), b.cast(two, wide))
 
 
 def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None, operator_call: bool = False) -> Value:
@@ -495,55 +463,6 @@ def align(
         ctx.aliasing.operands[axes] = arrays
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
-
-
-def truth(ctx: Context, value: Value) -> Value:
-    """``bool(value)``: a Static bool, or a Scalar of dtype bool."""
-    told = special_methods.truth_of(ctx, value)
-    if told is not None:
-        return truth(ctx, told)
-    value = ctx.deref(value)
-    match value:
-        case Dict(keys):
-            return Static(bool(keys))
-        case Record(items=items):
-            return Static(bool(items) if value.is_tuple else True)
-        case Function() | Known() | Bound() | Partial() | Iterated() | Method(Seq(), "zip" | "enumerate"):
-            return Static(True)
-        case View(owner):
-            return truth(ctx, owner)
-        case OneOf():
-            return Scalar(value.where(bool), True)
-        case Char():
-            return Static(True)
-        case OrNone(inner, none):
-            holds = truth(ctx, inner)
-            inside = holds.expr if isinstance(holds, Scalar) else Const(bool(holds.value), "bool")  # type: ignore
-            return Scalar(b.both(b.logical_not(none), inside), True)
-        case Static(v):
-            if isinstance(v, np.ndarray):
-                ctx.fail(refusals.TRUTH, "the truth value of an array", "use .any() or .all()")
-            return Static(bool(v))
-        case Seq(items):
-            return Static(bool(items))
-        case GrowingList():
-            return Scalar(b.compare("greater", value.length, b.ZERO), True)
-        case Hashed():
-            return Scalar(b.compare("greater", Load(value.info.buffer, (b.ZERO,), "index"), b.ZERO), True)
-        case Scalar(expr) if expr.dtype == "bool":
-            return Scalar(expr, True)
-        case Scalar(expr):
-            return Scalar(nonzero(expr), True)
-        case Array():
-            if value.mask is None and all(b.constant(d) == 1 for d in value.dims):
-                return truth(ctx, Scalar(scalar_expr(ctx, value)))
-            if value.ndim == 0:
-                return truth(ctx, Scalar(value.body))
-            problem = "the truth value of an array with more than one element is ambiguous"
-            ctx.fail(refusals.TRUTH, problem, "use .any() or .all()")
-        case _:
-            help = "write out what is asked: v is not None, len(v) > 0"
-            ctx.fail(refusals.TRUTH, f"the truth value of {describe(value)}", help)
 
 
 def part(ctx: Context, value: Array, name: str) -> Array:

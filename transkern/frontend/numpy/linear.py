@@ -216,7 +216,7 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     values, sought = as_line(ctx, a.array("a")), a.need("v")
     sorter = a.get("sorter")
     if sorter is not None:
-        from transkern.frontend.translate.indexing import array_item
+        from transkern.frontend.subscripts.arrays import array_item
 
         values = as_array(ctx, array_item(ctx, values, [as_array(ctx, sorter)]))
     side = a.text("side", "left")

@@ -36,10 +36,9 @@ from transkern.frontend.numpy.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.numpy.ufuncs import scan
-from transkern.frontend.python.whole import check_unsigned
+from transkern.frontend.python.whole import check_unsigned, python_number
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.attributes import python_number
-from transkern.frontend.translate.indexing import array_item
 from transkern.frontend.translate.storing import changed_in_place, converted, write
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked

@@ -40,18 +40,11 @@ from transkern.frontend.numpy.shaping import (
 )  # fmt: skip
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.state.facts import inhabited
+from transkern.frontend.subscripts.arrays import array_item, nonzero_positions, positions, scalar_position, shape_of
+from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.subscripts.slices import settle_slice
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.attributes import attribute, static_or
-from transkern.frontend.translate.indexing import (
-    SliceValue,
-    array_item,
-    constant_object,
-    nonzero_positions,
-    positions,
-    scalar_position,
-    settle_slice,
-    shape_of,
-)
 from transkern.frontend.translate.storing import check_numbers, each_of_type, is_constant_array, write
 from transkern.frontend.values import doubts, python_types, scalars
 from transkern.frontend.values.asking import asked
@@ -67,6 +60,7 @@ from transkern.frontend.values.values import (
     Range,
     Scalar,
     Seq,
+    Slice,
     Static,
     Value,
 )  # fmt: skip
@@ -607,7 +601,7 @@ def _unstack(ctx: Context, a: Arguments) -> Value:
         if isinstance(dim := value.dims[axis], Var):
             raise NeedsConstant(dim.name, error)
         raise error
-    whole = SliceValue(None, None, None)
+    whole = Slice(None, None, None)
     return Seq(tuple(array_item(ctx, value, [*[whole] * axis, Static(k)]) for k in range(extent)))
 
 
@@ -810,7 +804,7 @@ def _delete(ctx: Context, a: Arguments) -> Value:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
     removed = a.need("obj")
-    if isinstance(removed, SliceValue):
+    if isinstance(removed, Slice):
         removed = array_item(ctx, as_array(ctx, Range(b.ZERO, value.dims[0], b.ONE)), [removed])
     _check_removed(ctx, removed, value.dims[0])
     match removed:
@@ -850,7 +844,7 @@ def _check_removed(ctx: Context, removed: Value, extent: Expr) -> None:
 def _positions(ctx: Context, item: slice, extent: Expr) -> Array:
     """What a slice names, as positions."""
     parts = (None if p is None else Static(p) for p in (item.start, item.stop, item.step))
-    span = settle_slice(ctx, SliceValue(*parts), extent)
+    span = settle_slice(ctx, Slice(*parts), extent)
     (axis,) = ctx.names.axes((span.length,))
     return Array((axis,), b.cast(b.add(span.start, b.mul(span.step, axis.var)), "int64"))
 

@@ -10,8 +10,9 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
-from transkern.frontend.numpy.elementwise import align, apply, convert, exact_expr, part
+from transkern.frontend.numpy.elementwise import align, apply, convert, part
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
+from transkern.frontend.python.whole import exact_expr
 from transkern.frontend.translate.arguments import Arguments
 from transkern.frontend.values.broadcasting import shape_text
 from transkern.frontend.values.scalars import nonzero, scalar_expr

@@ -17,7 +17,7 @@ from transkern.frontend.numpy.arrays import NESTED, as_array, result_type
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.python.texts import as_text
 from transkern.frontend.python.whole import integer_expr
-from transkern.frontend.translate.indexing import SliceValue, array_item
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.values import doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
@@ -33,7 +33,7 @@ from transkern.frontend.values.strides import (
     reshaped_view,
 )
 from transkern.frontend.values.types import dtype_name
-from transkern.frontend.values.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Array, Concatenation, Known, Scalar, Seq, Slice, Static, Value
 from transkern.fuse.scalars.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -551,10 +551,10 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
             total = b.add(total, length)
             ends.append(Scalar(total, True))
         bounds = ends
-    whole = SliceValue(None, None, None)
+    whole = Slice(None, None, None)
     pieces = []
     for low, high in itertools.pairwise(bounds):
-        item = SliceValue(low, high, None)
+        item = Slice(low, high, None)
         pieces.append(array_item(ctx, value, [*[whole] * axis, item]))
     return Seq(tuple(pieces), "list")
 

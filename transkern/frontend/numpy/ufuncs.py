@@ -20,8 +20,8 @@ from transkern.frontend.numpy.elementwise import align, apply, convert, loop_typ
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.state import memory, stores
+from transkern.frontend.subscripts.arrays import Plan, place
 from transkern.frontend.translate.arguments import Arguments, check_nones, into, kept_outputs
-from transkern.frontend.translate.indexing import Plan, place
 from transkern.frontend.translate.storing import is_repeated
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree
 from transkern.frontend.values.numbers import is_number, is_python_number

@@ -22,20 +22,22 @@ from transkern.frontend.loops import iterating
 from transkern.frontend.loops.iterating import is_lazy, iteration
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.numpy.elementwise import apply, exact_expr, truth, warn_discarded
+from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_int
 from transkern.frontend.python import characters, compensated, spelling
 from transkern.frontend.python import shown as shown_lists
 from transkern.frontend.python.texts import as_text, known, quoted
-from transkern.frontend.python.whole import check_number, check_whole, integer_expr, to_integer
+from transkern.frontend.python.whole import check_number, check_whole, exact_expr, integer_expr, to_integer
 from transkern.frontend.sources.source import from_object
+from transkern.frontend.subscripts.arrays import shape_of
+from transkern.frontend.subscripts.keys import constant_object, key_object
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.attributes import attribute, static_or
-from transkern.frontend.translate.indexing import constant_object, key_object, shape_of
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import classes, doubts, large, python_types, set_order
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

@@ -10,8 +10,7 @@ from transkern import refusals
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
-from transkern.frontend.numpy.elementwise import exact_expr
-from transkern.frontend.python.whole import check_number, in_64_bits, to_integer
+from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, to_integer
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Scalar, Seq, Static, Value

@@ -39,11 +39,12 @@ from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, special_methods, storing
+from transkern.frontend.translate import attributes, managers, object_operators, special_methods, storing
 from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import Item, SliceValue, array_item, subscript
+from transkern.frontend.translate.indexing import subscript
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, large, python_types
@@ -71,6 +72,7 @@ from transkern.frontend.values.values import (
     Row,
     Scalar,
     Seq,
+    Slice,
     Static,
     Text,
     Value,
@@ -292,7 +294,7 @@ class Assignments(Results):
         text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
         ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
         end = None if last == 0 else Static(-last)
-        between = subscript(ctx, value, [SliceValue(Static(first), end, None)])
+        between = subscript(ctx, value, [Slice(Static(first), end, None)])
         rest = TABLE["builtins.list"](ctx, [between], {})
         ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
         return [*(element(b.index(k)) for k in range(first)), rest, *ends]
@@ -418,7 +420,7 @@ class Assignments(Results):
         if isinstance(target, ast.Name):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             old, new = self._beside(old, value)
-            made = special_methods.in_place(ctx, op, old, new)
+            made = object_operators.in_place(ctx, op, old, new)
             if made is not None:
                 self.assign(target, made)
                 return
@@ -439,7 +441,7 @@ class Assignments(Results):
             if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
                 owner = self.own(target.value.id, owner)
             old = attributes.attribute(ctx, owner, target.attr)
-            if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+            if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
                 problem = "an operator in place on an object that is an attribute"
                 help = f"give the object a name first: {target.attr} = …; {target.attr} {_SYMBOLS.get(op, '**')}= …"
                 ctx.fail(refusals.OBJECT, problem, help, target)
@@ -465,7 +467,7 @@ class Assignments(Results):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             self._left_in_place(owner, target, items, old)
             return
-        if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+        if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
             problem = "an operator in place on an object that is an item"
             help = f"give the object a name first: item = …; item {_SYMBOLS.get(op, '**')}= …"
             ctx.fail(refusals.OBJECT, problem, help, target)
@@ -489,7 +491,7 @@ class Assignments(Results):
             store_at(self, target, owner, items, result)
 
     def _left_in_place(
-        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Item], value: Value
+        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Value], value: Value
     ) -> None:  # fmt: skip
         """What an operator has changed in place is then assigned to where it stood, which may not be allowed, or be a
         function of the user's."""
@@ -542,8 +544,8 @@ class Assignments(Results):
             ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
         return False
 
-    def settle_item(self, item: Item) -> Item:
-        return item if isinstance(item, SliceValue) else self.settle(item, "at")
+    def settle_item(self, item: Value) -> Value:
+        return item if isinstance(item, Slice) else self.settle(item, "at")
 
     def updated(self, op: str, old: Value, new: Value) -> Value:
         """What ``old op= new`` leaves; an array takes it in place."""
@@ -575,7 +577,7 @@ class Assignments(Results):
 
     def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx
-        made = special_methods.binary(ctx, op, left, right)
+        made = object_operators.binary(ctx, op, left, right)
         if made is not None:
             return made
         left, right = ctx.deref(left), ctx.deref(right)

@@ -17,10 +17,11 @@ from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.numpy.elementwise import apply, truth
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
-from transkern.frontend.translate import special_methods
+from transkern.frontend.translate import object_operators, special_methods
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
@@ -136,7 +137,7 @@ class Comparisons(Body):
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
-        made = special_methods.compared(ctx, name, x, y)
+        made = object_operators.compared(ctx, name, x, y)
         if made is not None:
             return made
         if isinstance(x, OrNone) or isinstance(y, OrNone):

@@ -19,17 +19,17 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
 from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.numpy.elementwise import convert, exact_expr, simplify
+from transkern.frontend.numpy.elementwise import convert, simplify
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
 from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.python.texts import text_method
-from transkern.frontend.python.whole import check_unsigned
+from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE, Arguments
-from transkern.frontend.translate.attributes import python_number
-from transkern.frontend.translate.indexing import array_item, constant_object
 from transkern.frontend.translate.signatures import check_call
 from transkern.frontend.translate.storing import converted, storable
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)

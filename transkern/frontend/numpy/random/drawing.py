@@ -26,8 +26,8 @@ from transkern.frontend.numpy.shaping import constant_axis, dims_of, dtype_of, f
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.observed import note
 from transkern.frontend.state import stores
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import large
 from transkern.frontend.values.asking import asked
