@@ -14,19 +14,16 @@ from transkern.runtime.caching import cache
 
 PACKAGE = Path(__file__).parents[1] / "transkern"
 
-CIRCLE = "transkern.frontend."
-"""Where modules import each other still: the translation of a statement, of an expression, and of a call."""
-
 LONG = {
     "analysis/integers.py", "analysis/loops.py", "frontend/loops/carried.py", "frontend/loops/looping.py",
     "frontend/numpy/elementwise.py", "frontend/numpy/numpy_functions.py", "frontend/numpy/random/drawing.py",
     "frontend/numpy/shaping.py", "frontend/python/builtin_functions.py", "frontend/sources/effects.py",
     "frontend/sources/source.py", "frontend/translate/assigning.py", "frontend/translate/branching.py",
-    "frontend/translate/calling.py", "frontend/translate/expressions.py", "frontend/translate/indexing.py",
-    "frontend/translate/storing.py", "frontend/values/doubts.py", "frontend/values/values.py", "fuse/filters/alive.py",
-    "fuse/loops/states.py", "fuse/schedule/lanes.py", "ir/build.py", "ir/interpret.py", "ir/nodes.py",
-    "runtime/compiled.py", "targets/clike.py", "targets/cpu/printing/kernels.py", "targets/cpu/printing/module.py",
-    "targets/cuda/launcher.py", "targets/pallas/printing/prelude.py",
+    "frontend/translate/calling.py", "frontend/translate/expressions.py", "frontend/translate/storing.py",
+    "frontend/values/doubts.py", "frontend/values/values.py", "fuse/filters/alive.py", "fuse/loops/states.py",
+    "fuse/schedule/lanes.py", "ir/build.py", "ir/interpret.py", "ir/nodes.py", "runtime/compiled.py",
+    "targets/clike.py", "targets/cpu/printing/kernels.py", "targets/cpu/printing/module.py", "targets/cuda/launcher.py",
+    "targets/pallas/printing/prelude.py",
 }  # fmt: skip
 """Files of more than 500 lines. Others are not to become so; one that has been taken apart goes from here."""
 
@@ -36,9 +33,7 @@ LARGE = {"frontend/values/values.py: GrowingList", "runtime/compiled.py: Compile
 
 def test_modules_do_not_import_each_other() -> None:
     graph = {name: set(imported(name, path)) for name, path in MODULES.items()}
-    circles = [circle for circle in components(graph) if len(circle) > 1]
-    for circle in circles:
-        assert all(name.startswith(CIRCLE) for name in circle), sorted(circle)
+    assert [sorted(circle) for circle in components(graph) if len(circle) > 1] == []
 
 
 def test_a_circle_is_found() -> None:

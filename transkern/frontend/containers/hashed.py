@@ -393,7 +393,7 @@ def site_of(ctx: Context, name: str) -> Site:
 def method(
     ctx: Context, owner: Hashed, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value | None:
-    """``owner.name(*args)``; None where there is no such method here."""
+    """``owner.name(*args)`` of a dict, or what sets have, too; None where there is no such method here."""
     if keywords:
         return None
     if name == "copy" and not args:
@@ -401,10 +401,6 @@ def method(
     if name == "clear" and not args:
         clear(ctx, owner)
         return Static(None)
-    if owner.kind == "set":
-        from transkern.frontend.containers import hashed_sets
-
-        return hashed_sets.method(ctx, owner, name, args)
     match name, list(args):
         case "popitem", []:
             return popped(ctx, owner, True)

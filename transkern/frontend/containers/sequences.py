@@ -13,7 +13,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, making, ordering, putting, tuples
+from transkern.frontend.containers import growing, hashed, hashed_sets, making, ordering, putting, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
@@ -21,7 +21,7 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.frontend.state import twins
-from transkern.frontend.subscripts.keys import constant_object, dict_item, key_object
+from transkern.frontend.subscripts.keys import VIEWS, constant_object, dict_item, key_object, view
 from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
@@ -45,7 +45,6 @@ from transkern.frontend.values.values import (
     Seq,
     Static,
     Value,
-    View,
     is_list,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -68,8 +67,10 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
     match contents:
         case GrowingList():
             return _growing_method(ctx, contents, name, args, keywords)
-        case Hashed(kind="dict") if name in ("keys", "values", "items") and not args and not keywords:
-            return View(owner, name)
+        case Hashed(kind="dict") if name in VIEWS and not args and not keywords:
+            return view(ctx, owner, name)
+        case Hashed(kind="set") if name not in ("copy", "clear"):
+            return None if keywords else hashed_sets.method(ctx, contents, name, args)
         case Hashed():
             return hashed.method(ctx, contents, name, args, keywords)
         case Seq(items, "set"):
@@ -233,13 +234,8 @@ def _dict_method(
     ctx: Context, owner: Value, contents: Dict, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value | None:
     match name:
-        case "keys":
-            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys", shows=owner)
-        case "values":
-            return Seq(contents.items, "dict_values", shows=owner)
-        case "items":
-            pairs = zip(contents.keys, contents.items, strict=True)
-            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items", shows=owner)
+        case "keys" | "values" | "items":
+            return view(ctx, owner, name)
         case "copy":
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":

@@ -23,7 +23,7 @@ from transkern.frontend.numpy.shaping import (
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items
-from transkern.frontend.subscripts.keys import key_object
+from transkern.frontend.subscripts.keys import key_object, view
 from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
@@ -91,9 +91,7 @@ def all_of(ctx: Context, value: Value) -> Value:
 
             return hashed.viewed(ctx, ctx.deref(owner), name)
         case Seq(kind=kind, shows=Object() as owner):
-            from transkern.frontend.containers import sequences
-
-            return sequences.method(ctx, owner, kind.removeprefix("dict_"), (), {}) or value
+            return view(ctx, owner, kind.removeprefix("dict_")) or value
         case _:
             return value
 

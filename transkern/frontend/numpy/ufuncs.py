@@ -17,7 +17,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part, together
-from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
+from transkern.frontend.numpy.reductions import apply_types, axes_of, check_loop, dtype_into, folded, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.state import memory, stores
 from transkern.frontend.subscripts.arrays import Plan, place
@@ -260,7 +260,7 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
     logical = name.startswith("logical_")
     if logical:
-        _check_loop(ctx, name, dtype, "bool")
+        check_loop(ctx, name, dtype, "bool")
     dtype = dtype if logical else dtype_into(ctx, a, value)
     if op in _REDUCTIONS:
         if dtype is not None and dtype != value.dtype:
@@ -294,40 +294,6 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
         value = transpose(ctx, value, [*axes, *rest])
         value = reshape(ctx, value, [Static(-1), *(Scalar(d, True) for d in value.dims[len(axes) :])])
     return a.result(folded(ctx, name, value, axes[0] if len(axes) == 1 else 0, dtype, False))
-
-
-def _check_loop(ctx: Context, name: str, dtype: str | None, made: str) -> None:
-    """NumPy's error where a type is asked for of which the ufunc makes another one."""
-    if dtype not in (None, made):
-        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
-        ctx.guard(b.FALSE, "TypeError", text)
-
-
-def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
-    """The ufunc over an axis, element after element."""
-    from transkern.frontend.compositions import compose
-
-    ufunc = getattr(np, name)
-    if dtype is not None:
-        value = convert(value, dtype)
-    result = apply_types(ctx, name, value)
-    _check_loop(ctx, name, dtype, result)
-    value = convert(value, result) if value.dtype != result else value
-    first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
-    identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]
-    made = compose(
-        ctx, "folding", "accumulated" if running else "folded",
-        [Known(f"numpy.{name}"), first, Static(identity), Static(name)], {},
-    )  # fmt: skip
-    if not running:
-        return made
-    back = transpose(ctx, as_array(ctx, made), [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
-    return in_order_of(ctx, back, value)
-
-
-def apply_types(ctx: Context, name: str, value: Array) -> str:
-    """The dtype of an element combined with another."""
-    return loop_types(ctx, getattr(np, name), [value, value], None)[1]
 
 
 def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -8,7 +8,21 @@ from typing import Any
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.values.describing import describe
-from transkern.frontend.values.values import Array, Char, Dict, Known, OneOf, Scalar, Seq, Slice, Static, Text, Value
+from transkern.frontend.values.values import (
+    Array,
+    Char,
+    Dict,
+    Hashed,
+    Known,
+    OneOf,
+    Scalar,
+    Seq,
+    Slice,
+    Static,
+    Text,
+    Value,
+    View,
+)
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.containers import with_text
@@ -76,6 +90,22 @@ def constant_slice(ctx: Context, item: Slice) -> slice:
     """A slice of what is known one by one."""
     parts = [Static(None) if p is None else p for p in (item.start, item.stop, item.step)]
     return slice(*(constant_object(ctx, p, "a slice of a list with run-time bounds") for p in parts))
+
+
+VIEWS = ("keys", "values", "items")
+
+
+def view(ctx: Context, owner: Value, name: str) -> Value | None:
+    """``owner.keys()``, ``owner.values()``, ``owner.items()`` of a dict; None of anything else."""
+    contents = ctx.deref(owner)
+    if isinstance(contents, Hashed) and contents.kind == "dict":
+        return View(owner, name)
+    if not isinstance(contents, Dict):
+        return None
+    keys = tuple(map(Static, contents.keys))
+    pairs = tuple(Seq(pair) for pair in zip(keys, contents.items, strict=True))
+    items: tuple[Value, ...] = {"keys": keys, "values": contents.items, "items": pairs}[name]
+    return Seq(items, f"dict_{name}", shows=owner)
 
 
 def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
