@@ -10,6 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers import hashed
 from transkern.frontend.containers.elements import element as list_element
 from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
@@ -87,8 +88,6 @@ def all_of(ctx: Context, value: Value) -> Value:
                 ctx.guard(some, "RuntimeError", text)
             return made
         case View(owner, name):
-            from transkern.frontend.containers import hashed
-
             return hashed.viewed(ctx, ctx.deref(owner), name)
         case Seq(kind=kind, shows=Object() as owner):
             return view(ctx, owner, kind.removeprefix("dict_")) or value
@@ -126,8 +125,6 @@ def iteration(ctx: Context, source: Value) -> Any:
         case Dict(keys):
             return [Static(k) for k in keys]
         case Hashed():
-            from transkern.frontend.containers import hashed
-
             return iteration(ctx, hashed.keys(ctx, source))
         case Record(items=items) if source.is_tuple:
             return list(items)
@@ -353,8 +350,6 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         asked(ctx, hash, np.zeros(0))
     match container:
         case Hashed():
-            from transkern.frontend.containers import hashed
-
             return hashed.contains(ctx, container, value)
         case Dict(keys):
             return Static(key_object(ctx, value) in keys)

@@ -14,9 +14,10 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert
 from transkern.frontend.numpy.products import diagonal
-from transkern.frontend.numpy.shaping import expand, on_axis, reshape
+from transkern.frontend.numpy.shaping import dims_of, expand, on_axis, reshape
 from transkern.frontend.subscripts.arrays import array_item, names_elements, nonzero_positions, positions
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.translate.attributes import static_or
 from transkern.frontend.translate.storing import converted, storable, where_some, write, write_in_turn
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, masks_agree
 from transkern.frontend.values.numbers import is_number, is_python_number
@@ -322,9 +323,6 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.broadcast_shapes", names="a b c d")
 def _broadcast_shapes(ctx: Context, a: Arguments) -> Value:
-    from transkern.frontend.numpy.shaping import dims_of
-    from transkern.frontend.translate.attributes import static_or
-
     shapes = [dims_of(ctx, v) for v in a.given.values()]
     return Seq(tuple(static_or(d) for d in broadcast_dims(ctx, shapes, "objects")))
 

@@ -28,6 +28,7 @@ from transkern.frontend.values.numbers import (
     static_dtype,
 )
 from transkern.frontend.values.scalars import scalar_expr
+from transkern.frontend.values.types_of_scalars import joined
 from transkern.frontend.values.values import (
     Array,
     Scalar,
@@ -108,8 +109,6 @@ def _of_large(
 
 def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, operator_call: bool) -> Value:
     """`apply`, where run-time conditions decide about operands' types."""
-    from transkern.frontend.values.types_of_scalars import joined
-
     def types(given: Sequence[Value]) -> doubts.Types:
         if operator_call and all(is_python_number(a) for a in given):
             kinds = [static_dtype(a.value) if isinstance(a, Static) else a.dtype for a in given]  # type: ignore

@@ -18,7 +18,7 @@ from transkern.frontend.subscripts.arrays import first_place, nonzero_positions
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
 from transkern.frontend.values.scalars import scalar_expr, select
-from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
+from transkern.frontend.values.values import Array, Function, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
@@ -202,8 +202,6 @@ def _indices(ctx: Context, a: Arguments) -> Value:
 
 
 def _fromfunction(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    from transkern.frontend.values.values import Function
-
     a = Arguments(ctx, "np.fromfunction", ("function", "shape", "dtype"), args, keywords)
     function = a.need("function")
     if not isinstance(function, Function):

@@ -15,6 +15,7 @@ from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.library_calls import step
 from transkern.frontend.numpy.shaping import as_line, constant_axis, expand, normal_axis, reshape, stack
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.broadcasting import broadcast_dims
 from transkern.frontend.values.numbers import is_number
@@ -216,8 +217,6 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     values, sought = as_line(ctx, a.array("a")), a.need("v")
     sorter = a.get("sorter")
     if sorter is not None:
-        from transkern.frontend.subscripts.arrays import array_item
-
         values = as_array(ctx, array_item(ctx, values, [as_array(ctx, sorter)]))
     side = a.text("side", "left")
     if side not in ("left", "right"):

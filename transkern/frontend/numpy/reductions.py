@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
 from transkern.frontend.python.whole import exact_expr
 from transkern.frontend.translate.arguments import Arguments
+from transkern.frontend.translate.storing import storable
 from transkern.frontend.values.broadcasting import shape_text
 from transkern.frontend.values.scalars import nonzero, scalar_expr
 from transkern.frontend.values.strides import in_order_of
@@ -118,8 +120,6 @@ def reduce(
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
     if initial is not None:
-        from transkern.frontend.translate.storing import storable
-
         storable(ctx, initial, exact_expr(ctx, initial), total.dtype, True)
         start = b.cast(exact_expr(ctx, initial), total.dtype)
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
@@ -155,7 +155,6 @@ def _in_order(
     ctx: Context, op: str, value: Array, axes: tuple[int, ...], keepdims: bool, initial: Value | None
 ) -> Value:
     """A reduction of complex numbers that is not one of their parts: from element to element."""
-    from transkern.frontend.compositions import compose
     value = ctx.kept(value)
     rest = [d for d in range(value.ndim) if d not in axes]
     turned = transpose(ctx, value, [*axes, *rest])
@@ -382,8 +381,6 @@ def check_loop(ctx: Context, name: str, dtype: str | None, made: str) -> None:
 
 def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
     """The ufunc over an axis, element after element."""
-    from transkern.frontend.compositions import compose
-
     ufunc = getattr(np, name)
     if dtype is not None:
         value = convert(value, dtype)

@@ -12,6 +12,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import NESTED, as_array, result_type
 from transkern.frontend.numpy.elementwise import convert
@@ -577,8 +578,6 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int) -> Array:
 
 def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int) -> Array:
     """``np.repeat`` with a count for each element: found by where the running sum of the counts stands."""
-    from transkern.frontend.compositions import compose
-
     value, counts = ctx.kept(value), ctx.kept(counts)
     (number,), size = counts.dims, value.dims[axis]
     fits = b.compare("equal", number, size)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, result_type
@@ -273,8 +274,6 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
             outputs.check_reduced(ctx, out, op, value, axes_of(ctx, axis, value.ndim), a.flag("keepdims"))
         return a.result(result)
     if op in ("fmax", "fmin") and a.get("where") is None and a.get("initial") is None:
-        from transkern.frontend.compositions import compose
-
         which = "nanmax" if op == "fmax" else "nanmin"
         value = value if dtype is None else convert(value, dtype)
         return a.result(compose(ctx, "statistics", which, [value, axis, Static(None), Static(a.flag("keepdims"))], {}))
@@ -421,8 +420,6 @@ def _compacted(ctx: Context, plan: Plan) -> Plan:
 
 
 def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    from transkern.frontend.compositions import compose
-
     a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
     a.check_out()
     value = a.array("array")

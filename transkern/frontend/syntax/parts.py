@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transkern.frontend.context import Context
-from transkern.frontend.translate.indexing import subscript
+from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.values.values import Array, Scalar, Slice, Static, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Reduce

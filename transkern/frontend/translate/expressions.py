@@ -28,6 +28,7 @@ from transkern.frontend.sources.measures import MOST_KEYS, NotComputed, check_it
 from transkern.frontend.sources.observed import passing
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import choices
+from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.subscripts.keys import key_object
 from transkern.frontend.syntax import iterators
 from transkern.frontend.syntax.desugar import placed
@@ -36,7 +37,6 @@ from transkern.frontend.syntax.syntax import local_names
 from transkern.frontend.translate import attributes, object_operators
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.calling import Calls
-from transkern.frontend.translate.indexing import subscript
 from transkern.frontend.translate.managers import space_of
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import python_types

@@ -21,6 +21,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, captured_array
 from transkern.frontend.numpy.elementwise import convert
+from transkern.frontend.numpy.library_calls import is_plain
 from transkern.frontend.numpy.random.seeds import seed_array
 from transkern.frontend.numpy.shaping import constant_axis, dims_of, dtype_of, full, normal_axis
 from transkern.frontend.python.whole import integer_expr
@@ -187,8 +188,6 @@ for _name in LEGACY:
 
 
 def _held(ctx: Context, value: Array, base: str) -> Array:
-    from transkern.frontend.numpy.library_calls import is_plain
-
     value = ctx.compact(value, base) if value.mask is not None else value
     if is_plain(ctx, value):
         return value

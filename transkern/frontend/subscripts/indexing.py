@@ -1,4 +1,4 @@
-"""Subscripts: ``x[…]`` as a value and as a place to store, with NumPy's rules for slices, None, arrays and masks."""
+"""Subscripts of values of any kind: lists, tuples, dicts, texts, ranges and objects by what they hold, arrays as NumPy."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
+from transkern.frontend.containers import empties, growing, hashed, objects, pools, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position
 from transkern.frontend.context import Context
+from transkern.frontend.loops.trips import trip_count
+from transkern.frontend.numpy import flats
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.python import characters
+from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.state import choices
 from transkern.frontend.subscripts.arrays import array_item, as_item, axes_used
@@ -66,8 +69,6 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
     if made is not None:
         return made
     if isinstance(base, Instance) and base.pool.kind is dict and len(items) == 1 and isinstance(items[0], Static):
-        from transkern.frontend.containers import objects
-
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
     if isinstance(base, Static) and classes.is_plain_enum(base.value) and len(items) == 1:
@@ -81,9 +82,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         asked(ctx, operator.getitem, range(0) if isinstance(base, Range) else [], items[0].value)
     match base:
         case Hashed():
-            from transkern.frontend.containers.hashed import item
-
-            return item(ctx, base, items[0] if len(items) == 1 else Seq(tuple(items)))
+            return hashed.item(ctx, base, items[0] if len(items) == 1 else Seq(tuple(items)))
         case Dict():
             if len(items) == 1 and isinstance(items[0], (Char, Scalar)):
                 found = characters.looked_up(
@@ -103,9 +102,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
             except NotKnown as error:
                 if not error.begins_anew and _are_alike(ctx, elements):
                     if base.row_of is not None:
-                        from transkern.frontend.containers.rows import wanted
-
-                        wanted(ctx, base.row_of, error.problem)
+                        rows.wanted(ctx, base.row_of, error.problem)
                     # it would be put back
                     if isinstance(given, Object) and ctx.heap.sites[given.token][0] != "argument":
                         error.grown = ctx.grows_at(given.token)
@@ -113,8 +110,6 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case GrowingList():
             return _list_item(ctx, base, items)
         case Flat():
-            from transkern.frontend.numpy import flats
-
             return flats.item(ctx, base, items)
         case Static(bytes() as known) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
             return characters.byte(ctx, known, items[0])
@@ -130,8 +125,6 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
                 return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))
         case Text():
-            from transkern.frontend.python import spelling
-
             made = spelling.spelled(ctx, base)
             if made is not base:
                 return subscript(ctx, made, items)
@@ -139,8 +132,6 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case JoinedText(characters=GrowingList() as joined) if len(items) == 1:
             return _joined_item(ctx, joined, items[0])
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):
-            from transkern.frontend.loops.trips import trip_count
-
             trips = trip_count(start, stop, step)
             if isinstance(items[0], Slice):
                 part = settle_slice(ctx, items[0], trips)
@@ -153,8 +144,6 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case Scalar() | Static() if isinstance(base, Scalar) or is_number(base):
             return _number_item(ctx, base, items)
         case Static(np.ndarray()) | Array() | Concatenation():
-            from transkern.frontend.containers import empties
-
             return empties.told(
                 ctx, lambda of, *at: of[at], [base, *items], {},
                 lambda given, _: array_item(ctx, as_array(ctx, given[0]), given[1:]),
@@ -221,8 +210,6 @@ def _sequence_item(
         case Scalar() if elements and all(isinstance(e, Instance) for e in elements):
             return _chosen_object(ctx, elements, kind, item)
         case Scalar() if elements and all(isinstance(e, Object) and isinstance(ctx.deref(e), Record) for e in elements):
-            from transkern.frontend.containers import pools
-
             pools.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
         case Scalar() if elements and all(isinstance(e, Row) for e in elements):
             return _chosen_row(ctx, elements, kind, item)
@@ -375,14 +362,10 @@ def _part_of_text(ctx: Context, text: str, part: Slice) -> Value:
         Static(default) if p is None or p == Static(None) else Scalar(bound(ctx, p), True)
         for p, default in ((part.start, 0), (part.stop, len(text)))
     )
-    from transkern.frontend.python import spelling
-
     return spelling.part(ctx, text, start, stop)
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
-    from transkern.frontend.containers import growing
-
     def part(array: Array) -> Array:
         chosen = array_item(ctx, array, [item])
         assert isinstance(chosen, Array)
