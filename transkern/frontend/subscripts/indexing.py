@@ -1,4 +1,4 @@
-"""Subscripts of values of any kind: lists, tuples, dicts, texts, ranges and objects by what they hold, arrays as NumPy."""
+"""Subscripts of values of any kind: lists, tuples, dicts, texts, ranges, objects by what they hold, arrays as NumPy."""
 
 from __future__ import annotations
 
