@@ -16,9 +16,9 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.choosing import compressed, taken
 from transkern.frontend.numpy.elementwise import apply, convert, part, together, warn_discarded
+from transkern.frontend.numpy.functions.selecting import clipped, nonzero
 from transkern.frontend.numpy.library_calls import sort
 from transkern.frontend.numpy.linear import positions_of_order
-from transkern.frontend.numpy.numpy_functions import clipped, nonzero
 from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.numpy.shaping import (

@@ -17,9 +17,10 @@ from transkern.frontend.compositions import (
 from transkern.frontend.containers import dict_types, empties, hashed, making, sequences
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
-from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.numpy import choosing, grids, linear, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import convert, simplify
+from transkern.frontend.numpy.functions import arranging, creating, deleting, joining, selecting  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
