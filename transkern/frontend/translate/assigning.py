@@ -33,8 +33,9 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
 from transkern.frontend.numpy import flats, library_calls, outputs
 from transkern.frontend.numpy.arrays import as_array, concatenate_now
-from transkern.frontend.numpy.elementwise import PYTHON_OPERATORS, apply, loop_types
+from transkern.frontend.numpy.elementwise import apply, loop_types
 from transkern.frontend.python import characters
+from transkern.frontend.python.arithmetic import PYTHON_OPERATORS
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
