@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
@@ -14,18 +16,33 @@ from transkern.runtime.caching import cache
 
 PACKAGE = Path(__file__).parents[1] / "transkern"
 
-CIRCLE = "transkern.frontend."
-"""Where modules import each other still: the translation of a statement, of an expression, and of a call."""
+LATE = {
+    "transkern": "`import transkern` loads what calls need; sessions and warming are asked for",
+    "transkern.analysis": "the package is there with each module in it, of which passes need a few",
+    "transkern.cli": "a command loads what it does, so that each of them begins at once",
+    "transkern.cli.caching": "only `cache warm` compiles",
+    "transkern.dropin.recording": "a script begins before anything has been compiled",
+    "transkern.dropin.running": "a script begins at once; the report comes at its end",
+    "transkern.dropin.sessions": "the report comes at the end, if anybody asks for it",
+    "transkern.frameworks.tracing": "JAX and PyTorch are optional",
+    "transkern.pipeline": "a target's passes are loaded where it is asked for",
+    "transkern.runtime.caching.building": "code from the disk cache needs no compiler; a target is loaded by itself",
+    "transkern.runtime.caching.cached": "code from the disk cache needs no compiler, and no printer",
+    "transkern.runtime.caching.making": "code from the disk cache needs no compiler",
+    "transkern.runtime.caching.printed": "a target is loaded by itself",
+    "transkern.runtime.compiled": "the front end is loaded with the first call that is no known one",
+    "transkern.runtime.specialisation": "the types' parser is loaded with the first call",
+    "transkern.targets.cuda.load": "the simulator stands for a device where there is none",
+}  # fmt: skip
+"""Modules that import others of the package in functions, and why: what a user waits for (`benchmarks/startup.py`), or
+what need not be installed."""
 
 LONG = {
-    "analysis/integers.py", "analysis/loops.py", "frontend/containers/growing.py",
-    "frontend/loops/carried.py",
-    "frontend/loops/looping.py", "frontend/numpy/random/drawing.py", "frontend/numpy/elementwise.py",
-    "frontend/numpy/methods.py", "frontend/numpy/numpy_functions.py", "frontend/numpy/shaping.py",
-    "frontend/python/builtin_functions.py",
-    "frontend/sources/effects.py", "frontend/sources/source.py", "frontend/translate/assigning.py",
-    "frontend/translate/branching.py", "frontend/translate/calling.py", "frontend/translate/expressions.py",
-    "frontend/translate/indexing.py", "frontend/translate/storing.py", "frontend/values/doubts.py",
+    "analysis/integers.py", "analysis/loops.py", "frontend/loops/carried.py", "frontend/loops/looping.py",
+    "frontend/numpy/elementwise.py", "frontend/numpy/random/drawing.py", "frontend/numpy/shaping.py",
+    "frontend/python/builtin_functions.py", "frontend/sources/effects.py", "frontend/sources/source.py",
+    "frontend/translate/assigning.py", "frontend/translate/branching.py", "frontend/translate/calling.py",
+    "frontend/translate/expressions.py", "frontend/translate/storing.py", "frontend/values/doubts.py",
     "frontend/values/values.py", "fuse/filters/alive.py", "fuse/loops/states.py", "fuse/schedule/lanes.py",
     "ir/build.py", "ir/interpret.py", "ir/nodes.py", "runtime/compiled.py", "targets/clike.py",
     "targets/cpu/printing/kernels.py", "targets/cpu/printing/module.py", "targets/cuda/launcher.py",
@@ -38,10 +55,29 @@ LARGE = {"frontend/values/values.py: GrowingList", "runtime/compiled.py: Compile
 
 
 def test_modules_do_not_import_each_other() -> None:
-    graph = {name: set(imported(name, path)) for name, path in MODULES.items()}
-    circles = [circle for circle in components(graph) if len(circle) > 1]
-    for circle in circles:
-        assert all(name.startswith(CIRCLE) for name in circle), sorted(circle)
+    graph = {name: {other.name for other in found} for name, found in IMPORTS.items()}
+    assert [sorted(circle) for circle in components(graph) if len(circle) > 1] == []
+
+
+def test_imports_are_late_for_a_reason() -> None:
+    """Where a module imports others in functions, it is said why; and nothing else there loads these."""
+    late = {name: {other.name for other in found if other.late} for name, found in IMPORTS.items()}
+    assert {name for name, others in late.items() if others} == set(LATE)
+    needless = [
+        f"{other} in {name}" for name, others in late.items() for other in others
+        if loaded_with(other) <= loaded_with(name)
+    ]  # fmt: skip
+    assert needless == []
+
+
+@pytest.mark.parametrize("name", ["transkern", "transkern.cli"])
+def test_little_is_loaded_at_first(name: str) -> None:
+    """The package and the command line begin without the front end, the passes and the printers."""
+    loaded = loaded_with(name)
+    rooms = {".".join(other.split(".")[1:2]) for other in loaded}
+    assert not rooms & {"frontend", "fuse", "pipeline", "analysis", "checking", "dask", "frameworks", "dropin"}
+    assert not any(other.startswith(("transkern.targets.pallas", "transkern.targets.cuda")) for other in loaded)
+    assert len(loaded) < 40
 
 
 def test_a_circle_is_found() -> None:
@@ -116,24 +152,50 @@ def _named(path: Path) -> str:
 MODULES: dict[str, Path] = {_named(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imported(name: str, path: Path) -> Iterator[str]:
-    """The modules of the package that a module imports, also in its functions; not what only type checkers read."""
+class Import(NamedTuple):
+    """A module of the package that another one imports, and whether it does so in a function."""
+
+    name: str
+    late: bool
+
+
+def imports(name: str, path: Path) -> Iterator[Import]:
+    """What a module imports of the package, also in its functions; not what only type checkers read."""
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
-    waiting: list[ast.AST] = [ast.parse(path.read_text())]
+    waiting: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text()), False)]
     while waiting:
-        match waiting.pop():
+        node, late = waiting.pop()
+        match node:
             case ast.If(test=ast.Name("TYPE_CHECKING"), orelse=rest):
-                waiting += rest
+                waiting += [(x, late) for x in rest]
             case ast.Import(names):
-                yield from (one.name for one in names if one.name in MODULES)
+                yield from (Import(one.name, late) for one in names if one.name in MODULES)
             case ast.ImportFrom(module, names, level):
                 stem = ".".join((*(package[: len(package) - level + 1] if level else ()), *filter(None, [module])))
                 for one in names:
                     found = f"{stem}.{one.name}" if f"{stem}.{one.name}" in MODULES else stem
                     if found in MODULES and found != name:
-                        yield found
-            case node:
-                waiting += ast.iter_child_nodes(node)
+                        yield Import(found, late)
+            case _:
+                late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                waiting += [(x, late) for x in ast.iter_child_nodes(node)]
+
+
+IMPORTS = {name: frozenset(imports(name, path)) for name, path in MODULES.items()}
+
+
+@functools.cache
+def loaded_with(name: str) -> frozenset[str]:
+    """The modules of the package that the import of one loads."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            around = [".".join(one.split(".")[:k]) for k in range(1, one.count(".") + 1)]
+            waiting += [*around, *(other.name for other in IMPORTS[one] if not other.late)]
+    return frozenset(found)
 
 
 def components(graph: Mapping[str, set[str]]) -> list[list[str]]:

@@ -254,7 +254,7 @@ def test_reshapes_that_depend_on_the_strides_of_arguments() -> None:
 
 
 def test_positions_in_lists_and_arrays_without_elements() -> None:
-    """A list without elements holds positions, an array of floats does not (`indexing.positions`): `x[np.array([])]`
+    """A list without elements holds positions, an array of floats does not (`arrays.positions`): `x[np.array([])]`
     was empty, and `np.insert(x, np.zeros(0), 1)` added nothing."""
     x = np.arange(4.0)
     for line in (

@@ -744,7 +744,7 @@ def stored_through_a_list(x: Any) -> Any:
 
 
 def test_arrays_in_lists_that_are_seen_elsewhere_are_not_stored_into() -> None:
-    """`growing.put` copies an array into its list's memory: a store into the element missed the array itself."""
+    """`putting.put` copies an array into its list's memory: a store into the element missed the array itself."""
     with pytest.raises(transkern.CompileError, match="a store into an array in a list, which is `x`, too"):
         transkern.compile(stored_through_a_list, target="cpu")(np.ones((3, 2)))
 
@@ -774,7 +774,7 @@ def popped_floats(x: Any) -> Any:
 
 
 def test_numbers_that_are_popped_keep_their_types() -> None:
-    """`growing.held` forgot of which type a number of a list of several types is; so did `append` of what it makes."""
+    """`making.held` forgot of which type a number of a list of several types is; so did `append` of what it makes."""
     alike(popped_numbers, X, 3)
     alike(popped_floats, X)
 
@@ -802,7 +802,7 @@ def sum_of_chosen_numbers(x: Any, s: Any, z: int) -> Any:
 
 
 def test_python_numbers_are_not_rounded_in_lists_of_narrow_floats() -> None:
-    """`growing.put` made a float32 of 2.1, which came back as 2.0999999; and an array of such a list was of float32."""
+    """`putting.put` made a float32 of 2.1, which came back as 2.0999999; and an array of such a list was of float32."""
     x = np.arange(5, dtype=np.float32) + np.float32(0.5)
     for function in (chosen_numbers, numbers_on_two_paths):
         alike(function, x.astype(np.float64), np.float64(2.1), 3)
@@ -968,7 +968,7 @@ def numbers_beside(a: Any, k: int, t: int) -> Any:
 
 
 def test_numbers_beside_arrays_in_subscripts() -> None:
-    """They are checked first, also where the arrays choose nothing (`indexing._advanced_plan`)."""
+    """They are checked first, also where the arrays choose nothing (`arrays._advanced_plan`)."""
     for k in (0, -2, 2, -3):
         for t in (0, 30):
             alike(numbers_beside, np.arange(24.0).reshape(3, 2, 4), k, t)
@@ -1033,7 +1033,7 @@ def product(x: Any, y: Any) -> Any:
 
 
 def test_types_as_left_operands_of_objects() -> None:
-    """`special_methods._handed` called `item` of NumPy's types, which have it too; found by generated calls."""
+    """`object_operators._handed` called `item` of NumPy's types, which have it too; found by generated calls."""
     compiled = transkern.compile(product, target="cpu")
     for x in (np.float32, np.ndarray, int, np.float64(3.0), 2):
         wanted, found = product(x, Doubled(1.5)), compiled(x, Doubled(1.5))
@@ -1058,7 +1058,7 @@ def clusters(x: Any) -> Any:
 
 
 def test_rows_that_the_first_pass_over_a_loop_makes() -> None:
-    """`rows.made`: what says where rows begin was declared by the first `append` only, which stands in the other branch
+    """`making.new_rows`: what says where rows begin was declared by the first `append` only, in the other branch
     (KeyError, an inner error)."""
     alike(clusters, np.arange(9.0) * 0.4)
     alike(clusters, np.array([5.0, 1.0, 5.5, 1.25, 9.0, 5.25]))

@@ -187,7 +187,7 @@ def held_in_less(a: Any, k: int) -> Any:
 
 
 def test_the_very_number() -> None:
-    """Python's float where it is the one, also where the type that holds both rounds it (`elementwise.exact_expr`)."""
+    """Python's float where it is the one, also where the type that holds both rounds it (`exact_expr`)."""
     for k in range(4):
         alike(held_in_less, np.array([0.1, 3e5, 7, -2]), k)
 

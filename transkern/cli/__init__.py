@@ -10,6 +10,7 @@ import click
 
 from transkern import __version__
 from transkern.errors import TranskernError
+from transkern.options import Options
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUT = click.Path(dir_okay=False, path_type=Path)
@@ -78,7 +79,6 @@ def emit(
     FILE is read, not run.
     """
     from transkern.cli import show
-    from transkern.options import Options
     from transkern.runtime import emitting
 
     if print_after == "help":
@@ -160,7 +160,6 @@ def build(
     annotations state types.
     """
     from transkern.cli import building
-    from transkern.options import Options
 
     options = Options(boundscheck=not no_boundscheck, fastmath=fastmath)
     building.build(file, output, name, package_version, functions, types, level, not stated_only, options)

@@ -18,6 +18,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import ArgType, ArrayType, types_of
 from transkern.fuse.lowering.raised import raise_loops
 from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
 from transkern.runtime.compiled import Compiled
 
 
@@ -181,8 +182,6 @@ def _outputs(
 
 
 def _returns(body: Sequence[n.Stmt]) -> Iterator[n.Return]:
-    from transkern.ir.traverse import walk
-
     return (s for s in walk(body) if isinstance(s, n.Return))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from transkern.dropin.attempt import Attempt, Declined, Warned
 from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
 from transkern.dropin.recording import Recording
 from transkern.dropin.rewriting import Site
@@ -182,8 +183,6 @@ class Watched:
     # --- compiled code
 
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        from transkern.dropin.attempt import Attempt, Declined, Warned
-
         started = time.perf_counter()
         account, first = self.watch.account, self._attempt is None
         self._busy = first

@@ -14,6 +14,10 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+from transkern import refusals
+from transkern.errors import CompileError, TypesNeeded
+from transkern.runtime.parameters import Parameters
+
 _VERSION = 1
 
 Recorded = Mapping[str, Mapping[str, list[str]]]
@@ -34,10 +38,8 @@ class Recording:
         if (file, name) in self.seen:
             return
         self.seen.add((file, name))
-        from transkern.errors import TypesNeeded
         from transkern.frontend.values.types import parse_type
         from transkern.partial.parts import type_beside
-        from transkern.runtime.parameters import Parameters
 
         parameters = Parameters(function)
         try:
@@ -60,9 +62,6 @@ class Recording:
 
 def read(path: Path) -> Recorded:
     """What a run has recorded; raises CompileError where the file is none of these."""
-    from transkern import refusals
-    from transkern.errors import CompileError
-
     try:
         made = json.loads(path.read_text(encoding="utf-8"))
         if made["version"] != _VERSION:

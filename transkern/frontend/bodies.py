@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +23,7 @@ from transkern.frontend.syntax import counters, generators, nonlocals, suppresse
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
-from transkern.frontend.translate import attributes
+from transkern.frontend.translate import attributes, functions
 from transkern.frontend.values import classes
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Value
 from transkern.ir import nodes as n
@@ -119,6 +120,7 @@ class Body(Stages):
         self.forked: Collection[int] = ()  # lists, dicts and objects from before the two paths
         self.handed_out: set[str] = set()  # buffers that results stand in
         ctx.scopes.inline = ctx.scopes.inline or self.inline
+        ctx.scopes.call = ctx.scopes.call or functools.partial(functions.call, ctx)
 
     def _function_here(self, name: str) -> ast.FunctionDef | None:
         """The text of the function that a name means, where its own names mean there what they mean here."""

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import MustGrow, NotKnown, Site, Terminated
-from transkern.frontend.containers import twins
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, choices, guards, handing, names
+from transkern.frontend.state import aliasing, choices, guards, handing, names, twins
 from transkern.frontend.state.control import Control
 from transkern.frontend.state.emitter import Emitter
 from transkern.frontend.state.facts import Counted, Facts
@@ -24,10 +23,12 @@ from transkern.frontend.state.scopes import Scopes
 from transkern.frontend.state.session import Session
 from transkern.frontend.values.values import (
     Array,
+    Dict,
     GrowingList,
     Instance,
     Object,
     OrNone,
+    Record,
     Row,
     Scalar,
     Seq,
@@ -111,9 +112,9 @@ class Context:
         if isinstance(value, Row):
             return handing.opened(self, value)
         if isinstance(value, Instance):
-            from transkern.frontend.containers import objects
-
-            return objects.contents(self, value)
+            pool = value.pool
+            items = tuple(pool.attribute(self, value, name) for name in pool.names)
+            return Dict(pool.names, items) if pool.kind is dict else Record(pool.kind, pool.names, items)
         return heap.contents[value.token] if isinstance(value, Object) else value
 
     def contents(self, value: Value) -> Value:

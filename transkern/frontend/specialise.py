@@ -10,7 +10,7 @@ from dataclasses import replace
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
-from transkern.frontend.containers import objects, rows
+from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.state.inputs import Change
@@ -237,7 +237,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     ctx.names.taken |= ctx.inputs.sizes
     ctx.lists.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.learned.pooled.items()}
     for first in sorted(set(ctx.learned.together.values()), key=repr):
-        ctx.lists.together[first] = rows.made(ctx, "lists", ("together", *first))
+        ctx.lists.together[first] = making.new_rows(ctx, "lists", ("together", *first))
     ctx.control.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
         ctx.scopes.frames.append(env)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
-from transkern.runtime import floating, pickling, structures
+from transkern.runtime import floating, foreign, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.choosing import TARGETS, default_target
@@ -269,8 +269,6 @@ class Compiled:
     # --- calls
 
     def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        from transkern.runtime import foreign
-
         bind = self._variadic or keywords or len(args) != self._count
         values = self._parameters.bind(args, keywords) if bind else list(args)
         if not structures.is_plain(values):
@@ -307,8 +305,6 @@ class Compiled:
 
     def _structured(self, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
         """A call with arguments that are made up of others; `asks` whether a framework traces it."""
-        from transkern.runtime import foreign
-
         for known in self._shaped.get(len(values), []):
             result = known(values)
             if result is not NotImplemented:
@@ -501,8 +497,6 @@ class Compiled:
         if kind == "torch":
             return "cpu"
         if kind == "jax":
-            from transkern.runtime import foreign
-
             return "cpu" if foreign.on_cpu(values) else "pallas"
         return default_target()
 

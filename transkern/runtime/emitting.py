@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from transkern import limits, pipeline, refusals
+from transkern.analysis.reports.picture import dot
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.frontend.refused import with_others
 from transkern.frontend.sources.annotations import types_from_annotations, with_defaults
@@ -29,6 +30,7 @@ from transkern.parsing import all_nodes
 from transkern.runtime import profiling
 from transkern.runtime.caching.building import explained, program_texts
 from transkern.runtime.compiled import types_help
+from transkern.runtime.page import page
 from transkern.runtime.profiling import Profile
 
 
@@ -185,8 +187,6 @@ def html_page(
     path: Path, function: str | None, types: str | None, target: str = "cpu", profile: Path | None = None
 ) -> str:
     """The same as a page, beside the text and the code of a target; times stand beside the lines of the source."""
-    from transkern.runtime.page import page
-
     measured = [] if profile is None else profiling.of_function(profile, path, function)
     function, types = _as_measured(measured, function, types)
     read, compilation = _read(path, function, types)
@@ -199,8 +199,6 @@ def html_page(
 
 def dot_text(path: Path, function: str | None, types: str | None) -> str:
     """The statements of a function's loops and their dependences, for graphviz."""
-    from transkern.analysis.reports.picture import dot
-
     read, compilation = _read(path, function, types)
     with compilation:
         return dot(pipeline.run(_specialised(read, types), pipeline.BEFORE_LOOPS))

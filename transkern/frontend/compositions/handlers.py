@@ -7,15 +7,8 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    align,
-    as_array,
-    convert,
-    result_type,
-    scalar_expr,
-    truth,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, convert
 from transkern.frontend.numpy.library_calls import step, stored
 from transkern.frontend.numpy.linear import places_in
 from transkern.frontend.numpy.reductions import axes_of
@@ -30,10 +23,13 @@ from transkern.frontend.numpy.shaping import (
     transpose,
 )
 from transkern.frontend.python.whole import integer_expr
+from transkern.frontend.subscripts.arrays import array_item, nonzero_positions
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.indexing import SliceValue, array_item, nonzero_positions
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, shape_text
-from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.values.numbers import type_name
+from transkern.frontend.values.scalars import scalar_expr
+from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Reduce, Var
@@ -49,8 +45,8 @@ def _none(value: Value | None) -> Value | None:
 def _along(ctx: Context, a: Arguments) -> Value:
     value = a.array("a")
     axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
-    whole = SliceValue(None, None, None)
-    return array_item(ctx, value, [*[whole] * axis, SliceValue(a.get("start"), a.get("stop"), None)])
+    whole = Slice(None, None, None)
+    return array_item(ctx, value, [*[whole] * axis, Slice(a.get("start"), a.get("stop"), None)])
 
 
 @handles(f"{_HERE}axes_of", names="axis ndim")

@@ -12,22 +12,18 @@ from transkern.frontend.containers import (
     objects,
 )
 from transkern.frontend.numpy import flats, outputs, shaping
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    describe,
-    part,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.translate import storing
-from transkern.frontend.translate.indexing import (
-    SliceValue,
-)
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,
     Flat,
     Instance,
     Object,
     Record,
+    Slice,
     Static,
     Value,
 )  # fmt: skip
@@ -66,7 +62,7 @@ def put_attribute(body: Assignments, target: ast.Attribute, owner: Value, value:
         if not base.view and isinstance(target.value, ast.Name):
             base = body.own(target.value.id, base)
         outputs.check_readonly(ctx, base, "array")
-        flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
+        flats.store(ctx, Flat(shaping.flat(ctx, base)), [Slice(None, None, None)], value)
     elif target.attr == "shape" and isinstance(target.value, ast.Name):
         if isinstance(base, Array) and base.identity:
             ctx.fail(refusals.TARGET, "assigning the shape of an argument", "make a view: y = x.reshape(…)", target)

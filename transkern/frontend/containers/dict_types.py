@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from transkern import refusals
 from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, ordering
+from transkern.frontend.containers import hashed, making, ordering
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
-from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.values.values import Dict, Hashed, Seq, Static, Value
 
 KINDS = (collections.Counter, collections.OrderedDict)
@@ -50,7 +50,7 @@ def method(
             return _most_common(ctx, owner, args[0] if args else Static(None))
         case "elements", [], {} if counts:
             if not is_typed(ctx, owner.keys):
-                return growing.new(ctx, "elements")
+                return making.new(ctx, "elements")
             return compose(ctx, "hashes", "repeated", hashed.lists_of(ctx, owner), {})
         case "total", [], {} if counts:
             return compose(ctx, "hashes", "total", [hashed.lists_of(ctx, owner)[1]], {})

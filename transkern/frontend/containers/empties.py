@@ -20,7 +20,8 @@ import numpy as np
 
 from transkern.errors import EMPTY, SEVERAL
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import PYTHON_OPERATORS, as_array
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.python.arithmetic import PYTHON_OPERATORS
 from transkern.frontend.sources import identity
 from transkern.frontend.sources.measures import check_sizes
 from transkern.frontend.values import asking

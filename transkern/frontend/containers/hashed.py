@@ -13,15 +13,20 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types
+from transkern.frontend.containers import growing, list_types, making
+from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.characters import code_of
-from transkern.frontend.translate.indexing import element, is_typed, key_help
+from transkern.frontend.subscripts.keys import key_help
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Char,
     Dict,
+    Function,
     GrowingList,
     Hashed,
     Known,
@@ -46,7 +51,7 @@ def new(
     parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
     lists: dict[str, GrowingList] = {}
     for part in parts:
-        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part), unbounded=part != "info")
+        lists[part] = making.new(ctx, f"{name}_{part}", (*site, part), unbounded=part != "info")
         if part in ("alive", "codes", "spare"):
             list_types.of_integers(ctx, lists[part])
     made = Hashed(kind, **lists, default=default, of=of)  # type: ignore[arg-type]
@@ -179,13 +184,11 @@ def item(ctx: Context, owner: Hashed, key: Value) -> Value:
 
 def _default(ctx: Context, factory: Value) -> Value:
     """What a defaultdict makes where a key is not in."""
-    from transkern.frontend.translate.functions import call
-    from transkern.frontend.values.values import Function
-
     if isinstance(factory, Known):
         if factory.path == "builtins.list":
             return Seq((), "list")
-        return call(ctx, factory.path, [], {})
+        assert ctx.scopes.call is not None
+        return ctx.scopes.call(factory.path, [], {})
     if not isinstance(factory, Function):
         problem = f"a defaultdict of {describe(factory)}"
         ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")
@@ -259,21 +262,21 @@ def _numbers(ctx: Context, owner: Hashed, in_any_order: bool = False) -> Array:
 def keys(ctx: Context, owner: Hashed, in_any_order: bool = False) -> GrowingList:
     """The keys as a list."""
     if not is_typed(ctx, owner.keys):
-        return growing.new(ctx, "keys")
+        return making.new(ctx, "keys")
     return growing.gathered(ctx, owner.keys, _numbers(ctx, owner, in_any_order))
 
 
 def _values(ctx: Context, owner: Hashed) -> GrowingList:
     assert owner.values is not None
     if not is_typed(ctx, owner.values):
-        return growing.new(ctx, "values")
+        return making.new(ctx, "values")
     return growing.gathered(ctx, owner.values, _numbers(ctx, owner))
 
 
 def items(ctx: Context, owner: Hashed) -> GrowingList:
     assert owner.values is not None
     if not (is_typed(ctx, owner.keys) and is_typed(ctx, owner.values)):
-        return growing.new(ctx, "items")
+        return making.new(ctx, "items")
     numbers = _numbers(ctx, owner)
     lists = [growing.gathered(ctx, one, numbers) for one in (owner.keys, owner.values)]
     made = growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
@@ -308,7 +311,7 @@ def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
     """``owner.pop(key)``."""
     _check_own(ctx, owner)
     number = _present(ctx, find(ctx, owner, key), key)
-    value = growing.held(ctx, _value(ctx, owner, number))
+    value = making.held(ctx, _value(ctx, owner, number))
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
     return value
 
@@ -390,7 +393,7 @@ def site_of(ctx: Context, name: str) -> Site:
 def method(
     ctx: Context, owner: Hashed, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value | None:
-    """``owner.name(*args)``; None where there is no such method here."""
+    """``owner.name(*args)`` of a dict, or what sets have, too; None where there is no such method here."""
     if keywords:
         return None
     if name == "copy" and not args:
@@ -398,10 +401,6 @@ def method(
     if name == "clear" and not args:
         clear(ctx, owner)
         return Static(None)
-    if owner.kind == "set":
-        from transkern.frontend.containers import hashed_sets
-
-        return hashed_sets.method(ctx, owner, name, args)
     match name, list(args):
         case "popitem", []:
             return popped(ctx, owner, True)
@@ -438,7 +437,7 @@ def taken_out(
         ctx.guard(b.FALSE, "KeyError", empty)
     found = compose(ctx, "hashes", name, lists, {})
     number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
-    values = [growing.held(ctx, element(ctx, one, number.expr)) for one in held]
+    values = [making.held(ctx, element(ctx, one, number.expr)) for one in held]
     compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
     return values
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import hashed
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe, scalar_expr
-from transkern.frontend.translate.indexing import is_typed
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Hashed, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.ops import MIRRORED

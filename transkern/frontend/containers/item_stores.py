@@ -14,28 +14,20 @@ from transkern.frontend.containers import (
     growing,
     hashed,
     objects,
+    pools,
     replacing,
 )
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
-from transkern.frontend.numpy.elementwise import (
-    describe,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-)  # fmt: skip
 from transkern.frontend.python.texts import is_character_or_text
-from transkern.frontend.translate import positions, special_methods, storing
-from transkern.frontend.translate.indexing import (
-    Item,
-    SliceValue,
-    constant_object,
-    constant_slice,
-    key_of,
-)
+from transkern.frontend.subscripts import positions
+from transkern.frontend.subscripts.keys import constant_object, constant_slice, key_of
+from transkern.frontend.translate import special_methods, storing
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.values import (
     FUNCTIONS,
     ITEM,
@@ -49,6 +41,7 @@ from transkern.frontend.values.values import (
     OrNone,
     Scalar,
     Seq,
+    Slice,
     Static,
     Value,
     is_list,
@@ -59,7 +52,7 @@ if TYPE_CHECKING:
     from transkern.frontend.translate.assigning import Assignments
 
 
-def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
+def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequence[Value], value: Value) -> None:
     """Put a value into what `owner` is, at `items`."""
     if isinstance(owner, OrNone):
         owner = present(body.ctx, owner, "TypeError", "'NoneType' object does not support item assignment")
@@ -104,18 +97,18 @@ def store_at(body: Assignments, target: ast.Subscript, owner: Value, items: Sequ
     storing.write(body.ctx, base, items, value)
 
 
-def _key(items: Sequence[Item]) -> Value:
+def _key(items: Sequence[Value]) -> Value:
     return items[0] if len(items) == 1 else Seq(tuple(items))
 
 
-def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Item], value: Value) -> None:
+def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Value], value: Value) -> None:
     """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
     ctx, key = body.ctx, _key(items)
     if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
         return
-    if objects.is_object(ctx, value):
+    if pools.is_object(ctx, value):
         if not isinstance(value, Instance):
-            objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
+            pools.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
     elif not _is_numbers(ctx.deref(value)) and not is_list(ctx.deref(value)):
         _key_of_any_value(body, owner, key, value)
     ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
@@ -134,9 +127,9 @@ def _key_of_any_value(body: Assignments, owner: Object, key: Value, value: Value
                 raise
             # an element of a list of labels: no code of its own for each such list
             error = NotKnown(refusals.RUN_TIME_KEYS, problem, _in_a_dict(held), ctx.session.span, ctx.session.lines)
-        placed = isinstance(value, Dict) and objects.key_of(value) in ctx.lists.pools
-        if objects.key_of(held) is not None and not placed:
-            objects.wanted(ctx, value, problem)
+        placed = isinstance(value, Dict) and pools.key_of(value) in ctx.lists.pools
+        if pools.key_of(held) is not None and not placed:
+            pools.wanted(ctx, value, problem)
         of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
         if placed or not (of_keys or isinstance(held, FUNCTIONS)):
             error.grown = ctx.grows_at(owner.token)
@@ -161,7 +154,9 @@ def _store_inside(body: Assignments, target: ast.Subscript) -> None:
                 ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
 
 
-def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
+def _store_item(
+    body: Assignments, owner: Value, base: Seq, items: Sequence[Value], value: Value, node: ast.AST
+) -> None:
     """``list[k] = value``."""
     ctx = body.ctx
     positions.check_position(ctx, _key(items), lambda at: operator.setitem([], at, ()))
@@ -174,7 +169,7 @@ def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item
             ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
         help = "make the position a constant, or the elements of one type"
         ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
-    if isinstance(at, SliceValue):
+    if isinstance(at, Slice):
         _store_slice(body, owner, base, at, value, node)
         return
     if at is None or not isinstance(at, Static):
@@ -188,7 +183,7 @@ def _store_item(body: Assignments, owner: Value, base: Seq, items: Sequence[Item
     ctx.change(owner, Seq(tuple(changed), "list"))
 
 
-def _store_slice(body: Assignments, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
+def _store_slice(body: Assignments, owner: Value, base: Seq, at: Slice, value: Value, node: ast.AST) -> None:
     """``list[a:b] = values``."""
     ctx = body.ctx
     replacing.check_iterable(ctx, at, value)
@@ -196,7 +191,7 @@ def _store_slice(body: Assignments, owner: Value, base: Seq, at: SliceValue, val
     contents = ctx.deref(value)
     if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
         problem = "a store into a slice of a list of so many elements as only the run knows"
-        if at == SliceValue(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
+        if at == Slice(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
             ctx.must_grow(owner.token, problem)
         ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
     changed = list(base.items)

@@ -12,18 +12,22 @@ from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.elementwise import as_array, is_python_number, scalar_expr, select
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
+from transkern.frontend.values.numbers import is_of_numbers, is_python_number
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import holding
 from transkern.frontend.values.values import (
     CHARACTERS,
+    OPTIONAL,
     Array,
     Char,
     Concatenation,
     GrowingList,
     OneOf,
     Scalar,
+    Seq,
     Split,
     Static,
     Value,
@@ -394,3 +398,57 @@ def begin_anew(
         raise error
     error.wanted = (owner.site, joined)
     raise error
+
+
+_COLUMNS = 16  # items of tuples in lists
+
+
+def make_optional(ctx: Context, owner: GrowingList) -> None:
+    """Makes an empty list one that may have None in it."""
+    flags, _ = columns_of(ctx, owner, Seq((Static(True), Static(None)), OPTIONAL))
+    list_type(ctx, flags, "bool", (), True)
+    ctx.names.buffers[flags.buffer] = without_range(ctx.names.buffers[flags.buffer])
+
+
+def fail_differ(ctx: Context) -> NoReturn:
+    ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "append elements of one type and shape")
+
+
+def columns_of(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
+    """The lists that the items of tuples stand in."""
+    if value.kind == "list" and (owner.row == "list" or not owner.columns):
+        different = owner.columns and len(owner.columns) != len(value.items)
+        if different or len(value.items) > _COLUMNS or (owner.dtype and owner.dims):
+            rows.wanted(ctx, owner, "a list of lists of different lengths")
+    if is_of_numbers(value) and len(owner.columns) not in (0, len(value.items)):
+        if owner.row == "tuple" and all(c.dtype and not (c.options or c.objects or c.rows) for c in owner.columns):
+            rows.wanted(ctx, owner, "a list of tuples of different lengths")
+    if owner.dtype or len(value.items) > _COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
+        fail_differ(ctx)
+    if not owner.columns:
+        owner.row = value.kind
+        for k in range(len(value.items)):
+            buffer = fresh_name(ctx, f"{owner.buffer}_{k}")
+            # the list is there before the loop, and keeps what is found out in it
+            if owner.depth < len(ctx.control.trips):
+                ctx.names.lasting.add(buffer)
+            column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
+            column.unbounded = owner.unbounded
+            owner.columns.append(column)
+            column.ahead = owner.ahead
+            if owner.site is not None:
+                column.site = (*owner.site, k)
+                column.rows = owner.ahead.get(column.site)
+            if column.site is not None and column.site in ctx.learned.optional:
+                make_optional(ctx, column)
+        ctx.lists.columns[owner.buffer] = [c.buffer for c in owner.columns]
+    if owner.row != value.kind:
+        ctx.fail(refusals.LIST_OF_TYPES, "a list of lists and tuples", "append elements of one type")
+    return owner.columns
+
+
+def fresh_name(ctx: Context, name: str) -> str:
+    """A name for a list: one of its name in a translation that has been taken back may have been one of tuples."""
+    buffer = ctx.names.fresh(name)
+    ctx.lists.columns.pop(buffer, None)
+    return buffer

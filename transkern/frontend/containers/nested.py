@@ -10,7 +10,8 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import NESTED, as_array, truth
+from transkern.frontend.numpy.arrays import NESTED, as_array
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.values.broadcasting import may_stretch
 from transkern.frontend.values.values import (
     Array,

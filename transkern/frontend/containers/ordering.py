@@ -10,15 +10,20 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed
+from transkern.frontend.containers import growing, hashed, making
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
-from transkern.frontend.numpy.elementwise import apply, as_array, captured_array, describe, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
-from transkern.frontend.state import aliasing
+from transkern.frontend.state import aliasing, memory
+from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import array_item, constant_object, is_typed
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     CHARACTERS,
     OPTIONAL,
@@ -106,15 +111,15 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
     """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
     if isinstance(items, (Array, Concatenation, Range)):
         rows = as_array(ctx, items)
-        items = growing.list_of(ctx, rows, isinstance(items, Range))
+        items = making.list_of(ctx, rows, isinstance(items, Range))
         if rows.view and rows.ndim > 1:
             aliasing.note_append(ctx, rows.base)
             aliasing.note_held(ctx, items.buffer, rows.base)
-            items.shared = aliasing.is_of_argument(ctx, rows.base)
+            items.shared = memory.is_of_argument(ctx, rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
         ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):
-        return growing.new(ctx, "sorted")
+        return making.new(ctx, "sorted")
     return growing.gathered(ctx, items, _order(ctx, keys, reverse))
 
 

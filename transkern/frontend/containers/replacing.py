@@ -10,14 +10,15 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types, rows, twins
+from transkern.frontend.containers import growing, list_types, making, putting, rows
+from transkern.frontend.containers.elements import is_typed, list_position
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of
-from transkern.frontend.numpy.elementwise import as_array, describe, list_array
-from transkern.frontend.state import aliasing, handing
-from transkern.frontend.translate.indexing import Item, SliceValue, is_typed, list_position
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.numpy.arrays import as_array, list_array
+from transkern.frontend.state import aliasing, handing, memory, twins
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,
@@ -30,6 +31,7 @@ from transkern.frontend.values.values import (
     Record,
     Row,
     Seq,
+    Slice,
     Static,
     Value,
 )  # fmt: skip
@@ -38,10 +40,10 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 
 
-def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
+def store_item(ctx: Context, owner: GrowingList, items: Sequence[Value], value: Value) -> None:
     """``list[k] = value``."""
-    growing.must_be_own(ctx, owner, grows=False)
-    if isinstance(items[0], (Range, SliceValue)):
+    putting.must_be_own(ctx, owner, grows=False)
+    if isinstance(items[0], (Range, Slice)):
         _store_slice(ctx, owner, items[0], value)
         return
     of: Any = collections.deque() if owner.is_queue else []
@@ -56,7 +58,7 @@ IN_SLICES = "make a list of what is to be in it, and store into all of it: a[:] 
 
 def check_iterable(ctx: Context, at: Value, value: Value) -> None:
     """Python's error where what is stored into a slice of a list is no iterable."""
-    step = at.step if isinstance(at, SliceValue) else None
+    step = at.step if isinstance(at, Slice) else None
     part = slice(None, None, None if step in (None, Static(None), Static(1)) else 2)
     python_types.check(ctx, lambda given: operator.setitem([1], part, given), value)
 
@@ -70,17 +72,17 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     """``list[:] = values``: the list forgets what it has, and gets others."""
     check_iterable(ctx, at, value)
     contents = ctx.deref(all_of(ctx, value))
-    if contents is owner and at == SliceValue(None, None, None):
+    if contents is owner and at == Slice(None, None, None):
         return
     plain = not (owner.is_queue or owner.columns or owner.dims or owner.row or owner.prefix)
-    if plain and isinstance(at, SliceValue) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
+    if plain and isinstance(at, Slice) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
         if not isinstance(contents, GrowingList):
-            contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else growing.list_of(
-                ctx, growing.numbers(ctx, contents), isinstance(contents, Range)
+            contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else making.list_of(
+                ctx, putting.numbers(ctx, contents), isinstance(contents, Range)
             )  # fmt: skip
         ends = [Static(None) if end is None else end for end in (at.start, at.stop)]
         contents = ctx.deref(compose(ctx, "lists", "with_part", [owner, *ends, contents], {}))
-    elif plain and isinstance(at, SliceValue) and at.step not in (None, Static(None), Static(1)):
+    elif plain and isinstance(at, Slice) and at.step not in (None, Static(None), Static(1)):
         if isinstance(contents, (Range, Seq)):
             contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else contents
         elif contents is owner:
@@ -88,18 +90,18 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
         ends = [Static(None) if end is None else end for end in (at.start, at.stop, at.step)]
         compose(ctx, "lists", "store_steps", [owner, *ends, contents], {})
         return
-    elif at != SliceValue(None, None, None) or not plain:
+    elif at != Slice(None, None, None) or not plain:
         problem = "a store into a slice of a list whose length only the run knows"
         ctx.fail(refusals.TARGET, problem, IN_SLICES)
     if isinstance(contents, Seq):
-        contents = growing.held(ctx, contents)
+        contents = making.held(ctx, contents)
     elif isinstance(contents, (Array, Concatenation, Range)):
-        contents = growing.list_of(ctx, growing.numbers(ctx, contents), isinstance(contents, Range))
+        contents = making.list_of(ctx, putting.numbers(ctx, contents), isinstance(contents, Range))
     growing.clear(ctx, owner)
     growing.extend(ctx, owner, contents)
 
 
-def _has_ends(at: SliceValue) -> bool:
+def _has_ends(at: Slice) -> bool:
     return any(end not in (None, Static(None)) for end in (at.start, at.stop))
 
 
@@ -120,20 +122,20 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     if not isinstance(value, Instance) and not isinstance(ctx.deref(value), Record):
         value = ctx.deref(value)
     elif owner.row != OPTIONAL:
-        growing.put(ctx, owner, value, at)
+        putting.put(ctx, owner, value, at)
         return
     if owner.objects is not None and value != Static(None) and not isinstance(value, OrNone):
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(value)} in a list of objects", "store objects of one class")
     if owner.rows is not None:
-        ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
+        ctx.emit(n.Store(owner.buffer, owner.index(at), putting.row_number(ctx, owner.rows, given)))
         return
     if owner.row == OPTIONAL:
         for leaf in owner.leaves:
             aliasing.note_store(ctx, leaf.buffer)
-        growing.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
+        putting.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
         return
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        growing.optional_wanted(ctx, owner)
+        putting.optional_wanted(ctx, owner)
     if owner.row and owner.dims:
         _store_row(ctx, owner, at, value, given)
         return
@@ -168,7 +170,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
         aliasing.note_append(ctx, array.base)
         aliasing.note_held(ctx, owner.buffer, array.base)
         twins.note_array(ctx, owner, array)
-        owner.shared = owner.shared or aliasing.is_of_argument(ctx, array.base)
+        owner.shared = owner.shared or memory.is_of_argument(ctx, array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
     ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])
@@ -211,7 +213,7 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value, given: 
     if isinstance(given, Object):
         handing.note_handed(ctx, given)
         twins.note_original(ctx, owner.buffer, given, owner.site)
-    value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
+    value = making.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         problem = f"a store of {describe(value)} into a list of lists"
         ctx.fail(refusals.NESTED_LIST, problem, "use an array with two dimensions")

@@ -11,20 +11,14 @@ from typing import NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.containers import growing, list_types, twins
+from transkern.frontend.containers.elements import row_start
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe
-from transkern.frontend.state import aliasing, guards, handing
+from transkern.frontend.state import guards
 from transkern.frontend.values.values import (
     OPTIONAL,
-    Array,
-    Concatenation,
     GrowingList,
-    Object,
     Row,
     Rows,
-    Scalar,
-    Seq,
     Static,
     Value,
 )
@@ -33,16 +27,6 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load
 
 _LEAST = 4
-
-
-def made(ctx: Context, name: str, site: tuple[object, ...], kind: str = "") -> Rows:
-    """No rows yet."""
-    starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
-    for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
-        list_types.list_type(ctx, one, "index", (), True, b.ZERO)
-        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
-    pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"), unbounded=True)
-    return Rows(starts, sizes, rooms, pool, kind)
 
 
 def stands_in(value: Row | GrowingList, owner: GrowingList) -> bool:
@@ -92,120 +76,20 @@ def as_numbers(ctx: Context, owner: GrowingList, value: Value) -> Value:
     return replace(value, rows=None)
 
 
-def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
-    """The number of the row that `value` is, or of a new one with its elements."""
-    if isinstance(value, Row) and value.rows is rows:
-        return value.number
-    contents = ctx.deref(value)
-    if isinstance(contents, (Array, Concatenation)):
-        return _array_number(ctx, rows, contents)
-    kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
-    if kind not in (("list", "tuple") if not rows.kind else (rows.kind,)):
-        among = rows.kind or "list"
-        help = f"append {among}s only: {'(x,)' if among == 'tuple' else '[x]'} for a number"
-        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among {among}s", help)
-    rows.kind = kind
-    if isinstance(value, Object):
-        handing.note_handed(ctx, value)
-    twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents, rows.pool.site)
-    if isinstance(contents, Seq) and contents.row_of is not None:
-        twins.note_original(ctx, rows.pool.buffer, contents.row_of, rows.pool.site)
-    assert isinstance(contents, (GrowingList, Seq))
-    if isinstance(contents, GrowingList) and (isinstance(value, Row) or not handing.is_last_look(ctx, value)):
-        aliasing.note_append(ctx, contents.buffer)
-    number = _new(ctx, rows)
-    extend(ctx, Row(rows, number), contents, is_new=True)
-    return number
-
-
-def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Expr:
-    """The number of a new row with the elements of an array: that is what stands in the list around, then."""
-    array = ctx.kept(as_array(ctx, value))
-    if rows.kind not in ("", "array"):
-        ctx.fail(refusals.LIST_OF_TYPES, f"an array among {rows.kind}s", "append arrays only")
-    rows.kind = "array"
-    if array.view:
-        aliasing.note_append(ctx, array.base)
-        aliasing.note_held(ctx, rows.pool.buffer, array.base)
-        twins.note_array(ctx, rows.pool, array)
-        rows.shared = rows.shared or aliasing.is_of_argument(ctx, array.base)
-    number = _new(ctx, rows)
-    extend(ctx, Row(rows, number), array, is_new=True)
-    return number
-
-
-def array_of(ctx: Context, rows: Rows, number: Expr) -> Array:
-    """The array of a number."""
-    size = ctx.extent(Load(rows.sizes.buffer, (number,), "index"))
-    axes = ctx.names.axes((size, *rows.pool.dims))
-    at = b.add(_start(ctx, Row(rows, number)), axes[0].var)
-    return Array(axes, ctx.names.load(rows.pool.buffer, (at, *(a.var for a in axes[1:]))), view=True)
-
-
-def _new(ctx: Context, rows: Rows) -> Expr:
-    """The number of a new row without elements."""
-    number = ctx.let(b.size(rows.starts.count), "number")
-    growing.append(ctx, rows.starts, Scalar(b.size(rows.pool.count), True))
-    growing.append(ctx, rows.sizes, Static(0))
-    growing.append(ctx, rows.rooms, Static(0))
-    for one in (rows.starts, rows.sizes, rows.rooms):
-        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
-    return number
-
-
-def _size(ctx: Context, row: Row) -> Expr:
+def size_of(ctx: Context, row: Row) -> Expr:
     return ctx.let(Load(row.rows.sizes.buffer, (row.number,), "index"), "size")
-
-
-def _start(ctx: Context, row: Row) -> Expr:
-    return ctx.let(Load(row.rows.starts.buffer, (row.number,), "index"), "start")
 
 
 def set_size(ctx: Context, row: Row, size: Expr) -> None:
     ctx.emit(n.Store(row.rows.sizes.buffer, (row.number,), size))
 
 
-def append(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
-    """One more element behind those of a row; of a new one, nobody has seen it without."""
-    if not is_new:
-        aliasing.note_store(ctx, row.rows.pool.buffer)
-    size = _size(ctx, row)
-    with ctx.emitter.block(ctx.emitter.out) as put:  # it tells the elements' type
-        growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
-    _make_room(ctx, row, size, b.ONE)
-    ctx.emitter.out.extend(put)
-    set_size(ctx, row, b.add(size, b.ONE))
-
-
-def extend(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
-    """The elements of a list or an array behind those of a row."""
-    if not is_new:
-        aliasing.note_store(ctx, row.rows.pool.buffer)
-    contents = ctx.deref(value)
-    if isinstance(contents, Seq):
-        for item in contents.items:
-            append(ctx, row, item, is_new)
-        return
-    if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
-        ctx.lists.untyped.append(contents.original)
-        return
-    if not isinstance(contents, GrowingList):
-        contents = ctx.kept(growing.numbers(ctx, contents))
-    size = _size(ctx, row)
-    more = ctx.let(contents.length if isinstance(contents, GrowingList) else contents.dims[0], "more")
-    with ctx.emitter.block(ctx.emitter.out) as put:
-        growing.put_many(ctx, row.rows.pool, contents, b.add(_start(ctx, row), size))
-    _make_room(ctx, row, size, more)
-    ctx.emitter.out.extend(put)
-    set_size(ctx, row, b.add(size, more))
-
-
-def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
+def make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
     """Room for `more` elements behind the `size` that a row has."""
     rows, pool = row.rows, row.rows.pool
     needed = b.add(size, more)
     with ctx.emitter.block() as out:
-        here, there = _start(ctx, row), ctx.let(b.size(pool.count), "moved")
+        here, there = row_start(ctx, row), ctx.let(b.size(pool.count), "moved")
         room = ctx.let(b.maximum(b.mul(b.index(2), needed), b.index(_LEAST)), "room")
         end = b.add(there, room)
         guards.must_have_room(ctx, b.compare("less", end, guards.room(ctx, ())))
@@ -243,23 +127,5 @@ def _codes(pool: GrowingList) -> list[tuple[str, Const]]:
         return [code for c in pool.columns for code in _codes(c)]
     texts = [(pool.buffer, Const(0, pool.dtype))] if pool.options and pool.dtype else []
     return texts + ([(pool.tags, Const(0, "uint8"))] if pool.tags else [])
-
-
-def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Row | None:
-    """The row that is `one` after `out1` and `two` after `out2`."""
-    found = next((v for v in (one, two) if isinstance(v, Row)), None)
-    if found is None:
-        return None
-    number = ctx.names.variable(name, "index")
-    for value, out in ((one, out1), (two, out2)):
-        contents = value if isinstance(value, Row) else ctx.deref(value)
-        if isinstance(value, Row) and value.rows is not found.rows:
-            return None
-        if not isinstance(contents, (Row, Seq, GrowingList)):
-            return None
-        with ctx.emitter.block(out) as more:
-            ctx.emit(n.Assign(number.name, number_of(ctx, found.rows, value)))
-        out.extend(more)
-    return Row(found.rows, number)
 
 

@@ -13,17 +13,21 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, ordering, tuples, twins
+from transkern.frontend.containers import growing, hashed, hashed_sets, making, ordering, putting, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, scalar_expr
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
-from transkern.frontend.translate.indexing import constant_object, dict_item, key_object
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.state import twins
+from transkern.frontend.subscripts.keys import VIEWS, constant_object, dict_item, key_object, view
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Char,
@@ -41,7 +45,6 @@ from transkern.frontend.values.values import (
     Seq,
     Static,
     Value,
-    View,
     is_list,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -64,8 +67,10 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
     match contents:
         case GrowingList():
             return _growing_method(ctx, contents, name, args, keywords)
-        case Hashed(kind="dict") if name in ("keys", "values", "items") and not args and not keywords:
-            return View(owner, name)
+        case Hashed(kind="dict") if name in VIEWS and not args and not keywords:
+            return view(ctx, owner, name)
+        case Hashed(kind="set") if name not in ("copy", "clear"):
+            return None if keywords else hashed_sets.method(ctx, contents, name, args)
         case Hashed():
             return hashed.method(ctx, contents, name, args, keywords)
         case Seq(items, "set"):
@@ -191,7 +196,7 @@ def _growing_method(
 ) -> Value | None:
     match name:
         case "append":
-            growing.append(ctx, owner, args[0])
+            putting.append(ctx, owner, args[0])
         case "extend":
             growing.extend(ctx, owner, args[0])
         case "clear":
@@ -229,13 +234,8 @@ def _dict_method(
     ctx: Context, owner: Value, contents: Dict, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value | None:
     match name:
-        case "keys":
-            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys", shows=owner)
-        case "values":
-            return Seq(contents.items, "dict_values", shows=owner)
-        case "items":
-            pairs = zip(contents.keys, contents.items, strict=True)
-            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items", shows=owner)
+        case "keys" | "values" | "items":
+            return view(ctx, owner, name)
         case "copy":
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
@@ -296,7 +296,7 @@ def joined(ctx: Context, left: Seq | GrowingList, right: Value) -> Value:
         return ctx.deref(compose(ctx, "lists", "together", [left, right], {}))
     site = hashed.site_of(ctx, "together")
     if _differ([left, ctx.deref(right)]):
-        made = growing.new(ctx, "items", (), site)
+        made = making.new(ctx, "items", site)
         growing.extend(ctx, made, left)
         made.extent = _fixed_length(left)
     else:
@@ -396,7 +396,7 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     axis: Axis = ctx.names.axis("i", extent)
     python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
     python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
-    return growing.list_of(ctx, Array((axis,), value), python)
+    return making.list_of(ctx, Array((axis,), value), python)
 
 
 def is_count(value: Value) -> bool:
@@ -457,7 +457,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             ctx.must_be_known(Scalar(trips, True), problem, help)
         return tuples.as_tuple(ctx.deref(listed(ctx, value, "list")))
     if isinstance(contents, Range):
-        return growing.list_of(ctx, growing.numbers(ctx, contents), True)
+        return making.list_of(ctx, putting.numbers(ctx, contents), True)
     if isinstance(contents, GrowingList):
         return growing.copied(ctx, contents)
     if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
@@ -466,7 +466,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         items = iterating.one_by_one(counted) if length is not None and length <= _FEW else None
         if isinstance(items, list):
             return Seq(tuple(items), kind)
-        return growing.list_of(ctx, array, False)
+        return making.list_of(ctx, array, False)
     if iterating.is_lazy(contents) and not isinstance(counted, list):
         count = b.constant(trip_count(*counted[:3]))
         items = iterating.one_by_one(counted) if count is not None and count <= _FEW else None

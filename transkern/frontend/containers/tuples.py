@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern import refusals
-from transkern.frontend.containers import growing
+from transkern.frontend.containers import growing, making
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
-from transkern.frontend.numpy.elementwise import as_array, list_array
-from transkern.frontend.translate.indexing import is_typed
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.values.values import OPTIONAL, Array, Concatenation, GrowingList, Iterated, Scalar, Seq, Value
 from transkern.ir import build as b
 
@@ -69,4 +69,4 @@ def _columns_of_array(ctx: Context, array: Array, python: bool) -> list[GrowingL
         return None
     axis = array.axes[0]
     parts = (Array((axis,), array.at((axis.var, b.index(k)))) for k in range(count))
-    return [growing.list_of(ctx, part, python) for part in parts]
+    return [making.list_of(ctx, part, python) for part in parts]

@@ -21,11 +21,12 @@ from transkern.frontend.loops.carried_sharing import (
 )
 from transkern.frontend.loops.carried_values import assign_all, note_left, of_elements
 from transkern.frontend.loops.turns import OtherTurns, Turns
-from transkern.frontend.numpy.elementwise import describe, scalar_expr, select
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.state import aliasing, handing
 from transkern.frontend.values import doubts, shaped
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.reach import reached, stands_in_list
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.values import (
     ITEM,
     Array,

@@ -8,7 +8,8 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.elementwise import is_number, static_expr
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.values import (
     Array,
     Maybe,

@@ -11,14 +11,16 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
-from transkern.frontend.containers import list_types, objects, rows
+from transkern.frontend.containers import list_types, pools, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_dicts, carried_lists
 from transkern.frontend.loops.carried_dicts import has_other_keys, is_hashed, is_known_dict
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes
 from transkern.frontend.values.values import (
     Array,
@@ -404,7 +406,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, k1, new, value, slot))
         case _:
             pass
-    objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
+    pools.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
     before, after = (describe(ctx.deref(v)) for v in (slot, value))
     help = "give it one dtype and one number of dimensions before the loop"
     if before == after and isinstance(value, Array):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from transkern.frontend.anew import Site
-from transkern.frontend.containers import growing, list_types, rows
+from transkern.frontend.containers import list_types, making, rows
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import list_array
+from transkern.frontend.numpy.arrays import list_array
 from transkern.frontend.state import handing
 from transkern.frontend.values.values import Array, GrowingList, Pool, Row, Scalar, Value, children
 from transkern.ir import build as b
@@ -22,7 +22,7 @@ def carried(
 ) -> GrowingList:  # fmt: skip
     """A list that a loop binds anew, with what it holds before the first iteration; with a `site`, numbers of several
     types."""
-    owner = growing.new(ctx, name)
+    owner = making.new(ctx, name)
     owner.objects, owner.site = pool, site
     _hold(ctx, owner, dtype, python)
     if isinstance(initial, GrowingList):
@@ -125,7 +125,7 @@ def of_one_type(one: GrowingList | Table, two: GrowingList | Table) -> list[tupl
 
 def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) -> GrowingList:
     """A list that a loop binds anew, with what it holds before the first iteration."""
-    owner = growing.new(ctx, name)
+    owner = making.new(ctx, name)
     become_like(ctx, owner, shape)
     if isinstance(initial, GrowingList) and not _is_untyped(initial):
         assign_all(ctx, [(owner, initial)])
@@ -148,7 +148,7 @@ def become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     _hold(ctx, made, shape.dtype, shape.python)
     if shape.nested:
         site = shape.pool and shape.pool.site
-        made.rows = rows.made(ctx, made.buffer, site or ("fixed",), shape.kind)
+        made.rows = making.new_rows(ctx, made.buffer, site or ("fixed",), shape.kind)
         for one in made.rows.lists[:-1]:
             _hold(ctx, one, "index", True)
         if shape.pool is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.state import aliasing, handing
+from transkern.frontend.state import handing, memory
 from transkern.frontend.syntax.desugar import RETURNED
 from transkern.frontend.values.reach import reached, shows
 from transkern.frontend.values.values import (
@@ -69,7 +69,7 @@ def _is_seen_behind(state: LoopState, owner: Loops, name: str, value: Array) -> 
     """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
     ctx = owner.ctx
     if (
-        aliasing.is_of_argument(ctx, value.base)
+        memory.is_of_argument(ctx, value.base)
         or value.base in (*ctx.aliasing.doubtful, *ctx.aliasing.chosen, *ctx.aliasing.begun)
     ):
         return True

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_lists
-from transkern.frontend.numpy.elementwise import scalar_expr, select
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.values import doubts, shaped
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.values import (
     Array,
     Char,

@@ -10,17 +10,13 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers import hashed
+from transkern.frontend.containers.elements import element as list_element
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import (
     constant_int,
@@ -28,11 +24,13 @@ from transkern.frontend.numpy.shaping import (
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items
+from transkern.frontend.subscripts.keys import key_object, view
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import element as list_element
-from transkern.frontend.translate.indexing import is_typed, key_object
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.values import (
     Array,
@@ -90,13 +88,9 @@ def all_of(ctx: Context, value: Value) -> Value:
                 ctx.guard(some, "RuntimeError", text)
             return made
         case View(owner, name):
-            from transkern.frontend.containers import hashed
-
             return hashed.viewed(ctx, ctx.deref(owner), name)
         case Seq(kind=kind, shows=Object() as owner):
-            from transkern.frontend.containers import sequences
-
-            return sequences.method(ctx, owner, kind.removeprefix("dict_"), (), {}) or value
+            return view(ctx, owner, kind.removeprefix("dict_")) or value
         case _:
             return value
 
@@ -112,9 +106,8 @@ def sequence(ctx: Context, value: Value) -> Value:
     has_positions = held.kind in ("tuple", "list") if isinstance(held, Seq) else isinstance(held, _WITH_POSITIONS)
     if has_positions or (isinstance(held, Record) and held.is_tuple):
         return found
-    from transkern.frontend.translate import functions
-
-    return functions.call(ctx, "builtins.list", [found], {})
+    assert ctx.scopes.call is not None
+    return ctx.scopes.call("builtins.list", [found], {})
 
 
 def iteration(ctx: Context, source: Value) -> Any:
@@ -132,8 +125,6 @@ def iteration(ctx: Context, source: Value) -> Any:
         case Dict(keys):
             return [Static(k) for k in keys]
         case Hashed():
-            from transkern.frontend.containers import hashed
-
             return iteration(ctx, hashed.keys(ctx, source))
         case Record(items=items) if source.is_tuple:
             return list(items)
@@ -359,8 +350,6 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         asked(ctx, hash, np.zeros(0))
     match container:
         case Hashed():
-            from transkern.frontend.containers import hashed
-
             return hashed.contains(ctx, container, value)
         case Dict(keys):
             return Static(key_object(ctx, value) in keys)

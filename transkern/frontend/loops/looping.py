@@ -13,14 +13,13 @@ from typing import Any
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
-from transkern.frontend.containers import objects
+from transkern.frontend.containers import pools
 from transkern.frontend.loops import carried_sharing, counting, iterating, over_changes, rolling, steps
 from transkern.frontend.loops.carried import LoopState
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
-from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.state import aliasing, evaluating, stores
+from transkern.frontend.state import evaluating, memory, stores
 from transkern.frontend.state.control import Catch, Crossed
 from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed, without_jumps
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
@@ -29,6 +28,7 @@ from transkern.frontend.syntax.syntax import assigned_names, rebound_names, stor
 from transkern.frontend.translate.branching import Branches
 from transkern.frontend.translate.expressions import UNROLLED
 from transkern.frontend.values import classes
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.set_order import ORDERLESS, comparable
 from transkern.frontend.values.values import (
     ITEM,
@@ -722,7 +722,7 @@ class Loops(Branches):
             touched = state.contents.touched.values()
             inner = (k for kind in touched for k in (kind[2] if kind[0] == "items" else (kind,)))
             kinds = (*inner, *state.kinds.values())
-            objects.wanted_among(ctx, kinds, "objects that a loop hands on from iteration to iteration")
+            pools.wanted_among(ctx, kinds, "objects that a loop hands on from iteration to iteration")
             problem = "the types of this loop's variables do not settle, as where a tuple holds the one before it"
             help = "keep what is collected in a list, with .append, and give each name one type before the loop"
             ctx.fail(refusals.TYPE_DIFFERS, problem, help, node)
@@ -880,7 +880,7 @@ class Loops(Branches):
             shown = {value.base, *self.ctx.aliasing.doubtful.get(value.base, ())[:1]}
             others = [k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base in shown]
             touched = stored & may_show(name, body, [(name, k) for k in others])
-            outside = aliasing.is_of_argument(self.ctx, value.base)
+            outside = memory.is_of_argument(self.ctx, value.base)
             held = (*self.ctx.aliasing.chosen, *self.ctx.aliasing.begun)
             if touched and (outside or others or value.base in held):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"

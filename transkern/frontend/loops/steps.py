@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transkern import refusals
-from transkern.frontend.containers import hashed, sequences
+from transkern.frontend.containers import hashed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.shaping import constant_int
+from transkern.frontend.subscripts.keys import view
 from transkern.frontend.values.values import Dict, Hashed, Iterated, Method, Object, Seq, Static, Trips, Value, View
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -171,7 +172,7 @@ def _now(ctx: Context, source: Value) -> Callable[[], Sequence[Value]]:
 
         def shown() -> Sequence[Value]:
             keys()
-            made = sequences.method(ctx, owner, name, (), {})
+            made = view(ctx, owner, name)
             assert made is not None
             return _items(made)
 

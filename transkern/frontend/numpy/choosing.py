@@ -11,26 +11,19 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    is_number,
-    is_python_number,
-    nonzero,
-    result_type,
-    scalar_expr,
-    select,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert
 from transkern.frontend.numpy.products import diagonal
-from transkern.frontend.numpy.shaping import expand, on_axis, reshape
+from transkern.frontend.numpy.shaping import dims_of, expand, on_axis, reshape
+from transkern.frontend.subscripts.arrays import array_item, names_elements, nonzero_positions, positions
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.indexing import SliceValue, array_item, names_elements, nonzero_positions, positions
+from transkern.frontend.translate.attributes import static_or
 from transkern.frontend.translate.storing import converted, storable, where_some, write, write_in_turn
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, masks_agree
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import nonzero, scalar_expr, select
 from transkern.frontend.values.strides import is_contiguous, note_model
-from transkern.frontend.values.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Array, Concatenation, Function, Known, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
 
@@ -49,7 +42,7 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         )  # fmt: skip
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
-    made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
+    made = array_item(ctx, x, [*[Slice(None, None, None)] * which, at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
 
 
@@ -205,9 +198,9 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
     if mask.dims[0] != x.dims[which] and (own is None or there is None or own > there):
         return as_array(ctx, taken(ctx, x, nonzero_positions(ctx, mask)[0], Static(which), "raise"))
     if own is not None:  # positions known but for which of them count
-        at = [SliceValue(None, Static(own), None)]
-        x = as_array(ctx, array_item(ctx, x, [*[SliceValue(None, None, None)] * which, *at]))
-    return array_item(ctx, x, [*[SliceValue(None, None, None)] * which, mask])
+        at = [Slice(None, Static(own), None)]
+        x = as_array(ctx, array_item(ctx, x, [*[Slice(None, None, None)] * which, *at]))
+    return array_item(ctx, x, [*[Slice(None, None, None)] * which, mask])
 
 
 @handles("numpy.choose", names="a choices out mode")
@@ -303,9 +296,8 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
             assert ctx.scopes.inline is not None
             piece = ctx.scopes.inline(function, [array_item(ctx, x, [held])], {})
         elif isinstance(function, Known):
-            from transkern.frontend.translate.functions import call
-
-            piece = call(ctx, function.path, [array_item(ctx, x, [held])], {})
+            assert ctx.scopes.call is not None
+            piece = ctx.scopes.call(function.path, [array_item(ctx, x, [held])], {})
         else:
             piece = function
         write(ctx, made, [held], piece)
@@ -331,9 +323,6 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.broadcast_shapes", names="a b c d")
 def _broadcast_shapes(ctx: Context, a: Arguments) -> Value:
-    from transkern.frontend.numpy.shaping import dims_of
-    from transkern.frontend.translate.attributes import static_or
-
     shapes = [dims_of(ctx, v) for v in a.given.values()]
     return Seq(tuple(static_or(d) for d in broadcast_dims(ctx, shapes, "objects")))
 

@@ -14,27 +14,27 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import as_array, is_python_number, scalar_expr
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import reshape
-from transkern.frontend.translate import storing
-from transkern.frontend.translate.indexing import (
-    Item,
-    SliceValue,
+from transkern.frontend.subscripts.arrays import (
     array_item,
     as_item,
     fits_as_mask,
     nonzero_positions,
     positions,
     scalar_position,
-    settle_slice,
 )
-from transkern.frontend.values.values import Array, Flat, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.subscripts.slices import settle_slice
+from transkern.frontend.translate import storing
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
+from transkern.frontend.values.values import Array, Flat, GrowingList, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
 
 
-def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
+def item(ctx: Context, source: Flat, items: Sequence[Value]) -> Value:
     """``x.flat[items]``."""
     at = _item(ctx, source, items)
     with ctx.control.counting_all():
@@ -42,7 +42,7 @@ def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
 
 
-def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> None:
+def store(ctx: Context, target: Flat, items: Sequence[Value], value: Value) -> None:
     """``x.flat[items] = value``."""
     outputs.check_readonly(ctx, target.array, "underlying array")
     at = _item(ctx, target, items)
@@ -52,7 +52,7 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
         with ctx.control.counting_all():
             if in_turn:
                 given = storing.converted(ctx, given, target.array.dtype)
-            elif not isinstance(at, (Array, SliceValue)):
+            elif not isinstance(at, (Array, Slice)):
                 place = scalar_position(ctx, at, target.array.dims[0], 0)
                 with ctx.control.raising("ValueError", "Error setting single item of array."):
                     storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
@@ -78,7 +78,7 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     _write(ctx, target.array, at, dims, values)
 
 
-def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values: Array) -> None:
+def _write(ctx: Context, target: Array, at: Value, dims: tuple[Expr, ...], values: Array) -> None:
     values = ctx.kept(values)
     if target.base in buffers_read(values.body):
         values = ctx.define(replace(values, view=False), "values")
@@ -100,7 +100,7 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
             storing.write(ctx, target, [at], Array((axis,), element(axis.var)))
 
 
-def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
+def _item(ctx: Context, source: Flat, items: Sequence[Value]) -> Value:
     """The one subscript, of those that NumPy takes in every version."""
     if len(items) != 1:
         text = f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(items)} were indexed"
@@ -116,16 +116,16 @@ def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
             ctx.guard(b.FALSE, "IndexError", text)
         case Array() if at.ndim or at.dtype.startswith(("int", "uint")):
             return at
-        case SliceValue() | Static(int()) | Static(np.integer()) | Scalar() if getattr(at, "dtype", "") != "bool":
+        case Slice() | Static(int()) | Static(np.integer()) | Scalar() if getattr(at, "dtype", "") != "bool":
             return at
         case Static(value) if value is Ellipsis:
-            return SliceValue(None, None, None)
+            return Slice(None, None, None)
     ctx.fail(refusals.SUBSCRIPT, "such a subscript of `.flat`", "take a number, a slice or an array of positions")
 
 
-def _dims(ctx: Context, target: Flat, at: Item) -> tuple[Expr, ...] | None:
+def _dims(ctx: Context, target: Flat, at: Value) -> tuple[Expr, ...] | None:
     """The shape of what a subscript takes; None of one element."""
-    if isinstance(at, SliceValue):
+    if isinstance(at, Slice):
         return (settle_slice(ctx, at, target.array.dims[0]).length,)
     return at.dims if isinstance(at, Array) and at.ndim else None
 

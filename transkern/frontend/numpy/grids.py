@@ -10,21 +10,15 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.containers import empties
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    is_number,
-    is_python_number,
-    result_type,
-    scalar_expr,
-    select,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.progressions import arange, linspace
 from transkern.frontend.numpy.shaping import concatenate, dims_of, dtype_of, expand, full, reshape
+from transkern.frontend.subscripts.arrays import first_place, nonzero_positions
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.indexing import Item, SliceValue, first_place, nonzero_positions
-from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import scalar_expr, select
+from transkern.frontend.values.values import Array, Function, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
@@ -32,9 +26,9 @@ MAKERS = ("numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "num
 """What is subscripted to make something."""
 
 
-def made_by_subscript(ctx: Context, path: str, items: Sequence[Item]) -> Value:
+def made_by_subscript(ctx: Context, path: str, items: Sequence[Value]) -> Value:
     """``np.mgrid[…]``, ``np.r_[…]``, …"""
-    items = [i if isinstance(i, SliceValue) else ctx.contents(i) for i in items]
+    items = [i if isinstance(i, Slice) else ctx.contents(i) for i in items]
     match path.removeprefix("numpy."):
         case "r_":
             return empties.told(
@@ -57,9 +51,9 @@ def made_by_subscript(ctx: Context, path: str, items: Sequence[Item]) -> Value:
             return Seq(tuple(kept), "tuple")
 
 
-def _kept_item(ctx: Context, item: Item) -> Value:
+def _kept_item(ctx: Context, item: Value) -> Value:
     """One of the items of ``np.s_[…]``."""
-    if not isinstance(item, SliceValue):
+    if not isinstance(item, Slice):
         return item
     parts = (item.start, item.stop, item.step)
     if all(p is None or isinstance(p, Static) for p in parts):
@@ -68,15 +62,15 @@ def _kept_item(ctx: Context, item: Item) -> Value:
 
 
 
-def _piece(ctx: Context, item: Item) -> Value:
-    if isinstance(item, SliceValue):
+def _piece(ctx: Context, item: Value) -> Value:
+    if isinstance(item, Slice):
         return _line(ctx, item)
     if isinstance(item, Static) and isinstance(item.value, str):
         ctx.fail(refusals.OPTION, f"np.r_ with the directive {item.value!r}", "use np.concatenate or np.stack")
     return item
 
 
-def _line(ctx: Context, item: SliceValue) -> Array:
+def _line(ctx: Context, item: Slice) -> Array:
     """The numbers that a slice stands for; an imaginary step is a number of points."""
     start, step = item.start or Static(0), item.step or Static(1)
     if item.stop is None:
@@ -88,7 +82,7 @@ def _line(ctx: Context, item: SliceValue) -> Array:
     return arange(ctx, start, item.stop, step, None)
 
 
-def _grid_line(ctx: Context, item: SliceValue, among_others: bool) -> Array:
+def _grid_line(ctx: Context, item: Slice, among_others: bool) -> Array:
     """The numbers along one axis of np.mgrid: position * step + start, whose last bits are not np.linspace's."""
     line = _line(ctx, item)
     start, step = item.start or Static(0), item.step or Static(1)
@@ -128,8 +122,8 @@ def _joined(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
     return concatenate(ctx, arrays, 0 if axis == 1 else arrays[0].ndim - 1)
 
 
-def _grid(ctx: Context, items: Sequence[Item], is_open: bool) -> Value:
-    slices = [i for i in items if isinstance(i, SliceValue)]
+def _grid(ctx: Context, items: Sequence[Value], is_open: bool) -> Value:
+    slices = [i for i in items if isinstance(i, Slice)]
     if len(slices) != len(items):
         help = "give it slices, or use np.meshgrid(x, y, indexing='ij')"
         ctx.fail(refusals.SUBSCRIPT, "np.mgrid with something that is no slice", help)
@@ -208,8 +202,6 @@ def _indices(ctx: Context, a: Arguments) -> Value:
 
 
 def _fromfunction(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    from transkern.frontend.values.values import Function
-
     a = Arguments(ctx, "np.fromfunction", ("function", "shape", "dtype"), args, keywords)
     function = a.need("function")
     if not isinstance(function, Function):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import apply, as_array, convert, result_type
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.shaping import (
     normal_axis,
 )  # fmt: skip

@@ -11,11 +11,15 @@ from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers.nested import check_depth
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, convert, is_number, result_type, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.library_calls import step
 from transkern.frontend.numpy.shaping import as_line, constant_axis, expand, normal_axis, reshape, stack
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.broadcasting import broadcast_dims
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
@@ -213,8 +217,6 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     values, sought = as_line(ctx, a.array("a")), a.need("v")
     sorter = a.get("sorter")
     if sorter is not None:
-        from transkern.frontend.translate.indexing import array_item
-
         values = as_array(ctx, array_item(ctx, values, [as_array(ctx, sorter)]))
     side = a.text("side", "left")
     if side not in ("left", "right"):

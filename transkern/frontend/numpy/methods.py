@@ -13,19 +13,12 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy import outputs
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.choosing import compressed, taken
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    convert,
-    part,
-    scalar_expr,
-    together,
-    warn_discarded,
-)
+from transkern.frontend.numpy.elementwise import apply, convert, part, together, warn_discarded
+from transkern.frontend.numpy.functions.selecting import clipped, nonzero
 from transkern.frontend.numpy.library_calls import sort
 from transkern.frontend.numpy.linear import positions_of_order
-from transkern.frontend.numpy.numpy_functions import clipped, nonzero
 from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.numpy.shaping import (
@@ -43,13 +36,13 @@ from transkern.frontend.numpy.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.numpy.ufuncs import scan
-from transkern.frontend.python.whole import check_unsigned
+from transkern.frontend.python.whole import check_unsigned, python_number
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.attributes import python_number
-from transkern.frontend.translate.indexing import array_item
 from transkern.frontend.translate.storing import changed_in_place, converted, write
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.strides import copied
 from transkern.frontend.values.values import Array, GrowingList, Scalar, Seq, Static, Value, lies
 from transkern.ir import build as b

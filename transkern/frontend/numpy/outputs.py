@@ -11,9 +11,11 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, is_number, loop_types, result_type
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import loop_types
 from transkern.frontend.values import doubts
 from transkern.frontend.values.broadcasting import broadcast_dims, masks_agree, may_stretch, shape_text
+from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

@@ -10,7 +10,8 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import apply, as_array, convert, result_type
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.library_calls import matmul, stored
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_axis, constant_int, normal_axis, reshape, transpose

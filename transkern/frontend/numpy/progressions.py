@@ -8,8 +8,11 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import align, apply, is_python_number, result_type, scalar_expr
+from transkern.frontend.numpy.arrays import result_type
+from transkern.frontend.numpy.elementwise import align, apply
 from transkern.frontend.python.whole import check_whole, integer_expr
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n

@@ -9,10 +9,11 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import captured_array, describe
+from transkern.frontend.numpy.arrays import captured_array
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Array, Dict, GrowingList, Hashed, Record, Scalar, Seq, Static, Value
 
 

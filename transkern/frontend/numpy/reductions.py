@@ -8,22 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    exact_expr,
-    nonzero,
-    part,
-    result_type,
-    scalar_expr,
-)
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
+from transkern.frontend.python.whole import exact_expr
 from transkern.frontend.translate.arguments import Arguments
+from transkern.frontend.translate.storing import storable
 from transkern.frontend.values.broadcasting import shape_text
-from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.values.scalars import nonzero, scalar_expr
+from transkern.frontend.values.strides import in_order_of
+from transkern.frontend.values.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
@@ -124,8 +120,6 @@ def reduce(
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
     if initial is not None:
-        from transkern.frontend.translate.storing import storable
-
         storable(ctx, initial, exact_expr(ctx, initial), total.dtype, True)
         start = b.cast(exact_expr(ctx, initial), total.dtype)
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
@@ -161,9 +155,6 @@ def _in_order(
     ctx: Context, op: str, value: Array, axes: tuple[int, ...], keepdims: bool, initial: Value | None
 ) -> Value:
     """A reduction of complex numbers that is not one of their parts: from element to element."""
-    from transkern.frontend.compositions import compose
-    from transkern.frontend.numpy.ufuncs import folded
-
     value = ctx.kept(value)
     rest = [d for d in range(value.ndim) if d not in axes]
     turned = transpose(ctx, value, [*axes, *rest])
@@ -379,3 +370,35 @@ def only_into(ctx: Context, a: Arguments, dtype: str) -> None:
     if isinstance(out, Array) and out.dtype != dtype:
         problem = f"`{a.name}` of {dtype} with `out=` of {out.dtype}"
         ctx.fail(refusals.OUT, problem, "store what it gives: out[...] = …")
+
+
+def check_loop(ctx: Context, name: str, dtype: str | None, made: str) -> None:
+    """NumPy's error where a type is asked for of which the ufunc makes another one."""
+    if dtype not in (None, made):
+        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
+        ctx.guard(b.FALSE, "TypeError", text)
+
+
+def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
+    """The ufunc over an axis, element after element."""
+    ufunc = getattr(np, name)
+    if dtype is not None:
+        value = convert(value, dtype)
+    result = apply_types(ctx, name, value)
+    check_loop(ctx, name, dtype, result)
+    value = convert(value, result) if value.dtype != result else value
+    first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
+    identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]
+    made = compose(
+        ctx, "folding", "accumulated" if running else "folded",
+        [Known(f"numpy.{name}"), first, Static(identity), Static(name)], {},
+    )  # fmt: skip
+    if not running:
+        return made
+    back = transpose(ctx, as_array(ctx, made), [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
+    return in_order_of(ctx, back, value)
+
+
+def apply_types(ctx: Context, name: str, value: Array) -> str:
+    """The dtype of an element combined with another."""
+    return loop_types(ctx, getattr(np, name), [value, value], None)[1]

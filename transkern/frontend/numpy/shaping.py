@@ -12,23 +12,19 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import (
-    NESTED,
-    as_array,
-    convert,
-    describe,
-    is_python_number,
-    result_type,
-    scalar_expr,
-    type_name,
-)
+from transkern.frontend.numpy.arrays import NESTED, as_array, result_type
+from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.python.texts import as_text
 from transkern.frontend.python.whole import integer_expr
-from transkern.frontend.translate.indexing import SliceValue, array_item
+from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.values import doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_python_number, type_name
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.strides import (
     contiguous,
     in_memory,
@@ -38,7 +34,7 @@ from transkern.frontend.values.strides import (
     reshaped_view,
 )
 from transkern.frontend.values.types import dtype_name
-from transkern.frontend.values.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Array, Concatenation, Known, Scalar, Seq, Slice, Static, Value
 from transkern.fuse.scalars.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -467,28 +463,6 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
     return Array(axes, body)
 
 
-def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str = "joined") -> Array:
-    """Pieces of run-time length, one after the other in one buffer."""
-    bound: Expr = b.ZERO
-    for p in pieces:
-        bound = b.add(bound, p.domain[0])
-    ranges = [ctx.facts.array_range(p) for p in pieces]
-    facts = {}
-    if all(r is not None for r in ranges):
-        low, high = ranges[0]  # type: ignore[misc]
-        for r in ranges[1:]:
-            low, high = b.minimum(low, r[0]), b.maximum(high, r[1])  # type: ignore[index]
-        facts = {"low": low, "high": high}
-    buffer = ctx.buffer(name, dtype, (bound,), **facts)
-    count = ctx.names.count(buffer.name, bound)
-    ctx.emit(n.Alloc(buffer.name))
-    ctx.emit(n.Assign(count.name, b.ZERO))
-    for p in pieces:
-        mask = b.TRUE if p.mask is None else p.mask
-        ctx.emit(n.Filter((buffer.name,), count.name, p.axes, mask, (b.cast(p.body, dtype),), (), True))
-    return ctx.names.whole(buffer, (count,))
-
-
 def stack(
     ctx: Context, parts: Sequence[Value], axis: int, message: str = "all input arrays must have the same shape"
 ) -> Value:
@@ -578,10 +552,10 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
             total = b.add(total, length)
             ends.append(Scalar(total, True))
         bounds = ends
-    whole = SliceValue(None, None, None)
+    whole = Slice(None, None, None)
     pieces = []
     for low, high in itertools.pairwise(bounds):
-        item = SliceValue(low, high, None)
+        item = Slice(low, high, None)
         pieces.append(array_item(ctx, value, [*[whole] * axis, item]))
     return Seq(tuple(pieces), "list")
 
@@ -604,8 +578,6 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int) -> Array:
 
 def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int) -> Array:
     """``np.repeat`` with a count for each element: found by where the running sum of the counts stands."""
-    from transkern.frontend.compositions import compose
-
     value, counts = ctx.kept(value), ctx.kept(counts)
     (number,), size = counts.dims, value.dims[axis]
     fits = b.compare("equal", number, size)

@@ -9,10 +9,11 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, is_number, type_name
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import dims_of
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.values.numbers import is_number, type_name
 from transkern.frontend.values.strides import lies_elsewhere, steps_in_memory
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b

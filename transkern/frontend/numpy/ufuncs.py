@@ -13,29 +13,20 @@ from typing import TypeAlias
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    align,
-    apply,
-    as_array,
-    convert,
-    is_number,
-    is_python_number,
-    loop_types,
-    nonzero,
-    part,
-    result_type,
-    scalar_expr,
-    together,
-)
-from transkern.frontend.numpy.reductions import axes_of, dtype_into, reduce, sum_dtype
+from transkern.frontend.numpy.arrays import as_array, result_type
+from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part, together
+from transkern.frontend.numpy.reductions import apply_types, axes_of, check_loop, dtype_into, folded, reduce, sum_dtype
 from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
-from transkern.frontend.state import aliasing, stores
+from transkern.frontend.state import memory, stores
+from transkern.frontend.subscripts.arrays import Plan, place
 from transkern.frontend.translate.arguments import Arguments, check_nones, into, kept_outputs
-from transkern.frontend.translate.indexing import Plan, place
 from transkern.frontend.translate.storing import is_repeated
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import nonzero, scalar_expr
 from transkern.frontend.values.strides import in_order_of
 from transkern.frontend.values.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -270,7 +261,7 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
     logical = name.startswith("logical_")
     if logical:
-        _check_loop(ctx, name, dtype, "bool")
+        check_loop(ctx, name, dtype, "bool")
     dtype = dtype if logical else dtype_into(ctx, a, value)
     if op in _REDUCTIONS:
         if dtype is not None and dtype != value.dtype:
@@ -283,8 +274,6 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
             outputs.check_reduced(ctx, out, op, value, axes_of(ctx, axis, value.ndim), a.flag("keepdims"))
         return a.result(result)
     if op in ("fmax", "fmin") and a.get("where") is None and a.get("initial") is None:
-        from transkern.frontend.compositions import compose
-
         which = "nanmax" if op == "fmax" else "nanmin"
         value = value if dtype is None else convert(value, dtype)
         return a.result(compose(ctx, "statistics", which, [value, axis, Static(None), Static(a.flag("keepdims"))], {}))
@@ -304,40 +293,6 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
         value = transpose(ctx, value, [*axes, *rest])
         value = reshape(ctx, value, [Static(-1), *(Scalar(d, True) for d in value.dims[len(axes) :])])
     return a.result(folded(ctx, name, value, axes[0] if len(axes) == 1 else 0, dtype, False))
-
-
-def _check_loop(ctx: Context, name: str, dtype: str | None, made: str) -> None:
-    """NumPy's error where a type is asked for of which the ufunc makes another one."""
-    if dtype not in (None, made):
-        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
-        ctx.guard(b.FALSE, "TypeError", text)
-
-
-def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
-    """The ufunc over an axis, element after element."""
-    from transkern.frontend.compositions import compose
-
-    ufunc = getattr(np, name)
-    if dtype is not None:
-        value = convert(value, dtype)
-    result = apply_types(ctx, name, value)
-    _check_loop(ctx, name, dtype, result)
-    value = convert(value, result) if value.dtype != result else value
-    first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
-    identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]
-    made = compose(
-        ctx, "folding", "accumulated" if running else "folded",
-        [Known(f"numpy.{name}"), first, Static(identity), Static(name)], {},
-    )  # fmt: skip
-    if not running:
-        return made
-    back = transpose(ctx, as_array(ctx, made), [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
-    return in_order_of(ctx, back, value)
-
-
-def apply_types(ctx: Context, name: str, value: Array) -> str:
-    """The dtype of an element combined with another."""
-    return loop_types(ctx, getattr(np, name), [value, value], None)[1]
 
 
 def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -409,7 +364,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
-        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and aliasing.reads(i, target.base) else i
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and memory.reads(i, target.base) else i
         for i in items
     ]
     if is_repeated(target):
@@ -418,7 +373,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     plan = place(ctx, target, items)
     if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:
         kept = Array(plan.axes, Const(0, "index"), plan.mask)
-        if other.mask is None or aliasing.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
+        if other.mask is None or memory.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
             plan = _compacted(ctx, plan)
     element = target.at(plan.index)
     assert isinstance(element, Load)
@@ -465,8 +420,6 @@ def _compacted(ctx: Context, plan: Plan) -> Plan:
 
 
 def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    from transkern.frontend.compositions import compose
-
     a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
     a.check_out()
     value = a.array("array")

@@ -14,41 +14,35 @@ from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Terminated
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, ordering, sequences
+from transkern.frontend.containers import hashed, making, ordering, putting, sequences
+from transkern.frontend.containers.elements import element
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.iterating import is_lazy, iteration
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    exact_expr,
-    is_number,
-    is_python_number,
-    ordered,
-    present,
-    scalar_expr,
-    truth,
-    type_name,
-    warn_discarded,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import constant_int
 from transkern.frontend.python import characters, compensated, spelling
 from transkern.frontend.python import shown as shown_lists
 from transkern.frontend.python.texts import as_text, known, quoted
-from transkern.frontend.python.whole import check_number, check_whole, integer_expr, to_integer
+from transkern.frontend.python.whole import check_number, check_whole, exact_expr, integer_expr, to_integer
 from transkern.frontend.sources.source import from_object
+from transkern.frontend.subscripts.arrays import shape_of
+from transkern.frontend.subscripts.keys import constant_object, key_object
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.translate.attributes import attribute, static_or
-from transkern.frontend.translate.indexing import constant_object, element, key_object, shape_of
-from transkern.frontend.translate.positions import check_position
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import classes, doubts, large, python_types, set_order
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import ordered, present, scalar_expr
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
     Array,
@@ -407,7 +401,7 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
         if isinstance(contents, Range):
             made = replace(made, body=b.as_index(made.body))
         python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
-        return growing.list_of(ctx, replace(made, view=False), python)
+        return making.list_of(ctx, replace(made, view=False), python)
     return ordering.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
 
 
@@ -601,7 +595,7 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
         ctx.guard(b.compare("greater", contents.length, b.ZERO), "ValueError", _empty(name))
         return compose(ctx, "folding", "greatest" if name == "max" else "least", [source], {})
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
-    array = growing.numbers(ctx, contents)
+    array = putting.numbers(ctx, contents)
     if array.ndim != 1:
         ctx.fail(refusals.TRUTH, f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
     size = array.dims[0]
@@ -655,7 +649,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     contents = ctx.deref(value)
     if isinstance(contents, GrowingList) and contents.tags and len(ctx.learned.held.tell(contents.site)) > 1:
         return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
-    array = growing.numbers(ctx, contents)
+    array = putting.numbers(ctx, contents)
     if array.ndim > 1:
         if total != Static(0):
             ctx.fail(refusals.OPTION, "sum() of rows with a start", "add it in a loop, row by row")

@@ -10,9 +10,11 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, captured_array, describe, select
+from transkern.frontend.numpy.arrays import as_array, captured_array
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import select
 from transkern.frontend.values.values import Char, Dict, OneOf, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n

@@ -10,8 +10,9 @@ import sys
 from math import isfinite
 
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import apply, scalar_expr
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n

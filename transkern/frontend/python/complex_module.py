@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import scalar_expr
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr

@@ -10,9 +10,10 @@ from transkern import refusals
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
-from transkern.frontend.numpy.elementwise import describe, exact_expr
-from transkern.frontend.python.whole import check_number, in_64_bits, to_integer
+from transkern.frontend.numpy.elementwise import apply
+from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, to_integer
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -189,8 +190,6 @@ def _modf(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
 
 
 def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    from transkern.frontend.numpy.elementwise import apply
-
     counted = iteration(ctx, args[0])
     if not isinstance(counted, list):
         ctx.fail(refusals.OPERANDS, f"math.prod of {describe(ctx.deref(args[0]))}", "use np.prod")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.frontend.containers import growing, hashed
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import list_array
-from transkern.frontend.translate.indexing import is_typed
+from transkern.frontend.numpy.arrays import list_array
 from transkern.frontend.values.values import CHARACTERS, OPTIONAL, Array, GrowingList, Hashed, Shown
 from transkern.ir import nodes as n
 from transkern.ir.containers import array_place, container_text

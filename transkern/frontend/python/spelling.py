@@ -7,8 +7,8 @@ import string
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.python import characters
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Char, GrowingList, JoinedText, OneOf, Scalar, Seq, Static, Text, Value
 
 

@@ -12,15 +12,17 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, is_python_number
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import shown as shown_lists
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.sources.measures import check_characters, check_format, check_text_of
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import is_typed
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.values import (
     Array,

@@ -6,11 +6,13 @@ import numpy as np
 
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import is_python_number, scalar_expr
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
-from transkern.frontend.values.values import Array, Scalar, Value
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr
+from transkern.frontend.values.values import Array, Scalar, Static, Value
 from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 NO_POSITION = "cannot fit 'numpy.uint64' into an index-sized integer"
@@ -121,3 +123,33 @@ def check_whole(ctx: Context, value: Value) -> None:
 
     if found := doubts.agreed(ctx, value, kind, "an integer that is"):
         ctx.guard(b.FALSE, "TypeError", f"'{found}' object cannot be interpreted as an integer")
+
+
+def exact_expr(ctx: Context, value: Value) -> Expr:
+    """A number on its way to where its value matters, and not its type: also where the type that holds it with others
+    would round it."""
+    if not isinstance(value, Scalar) or value.doubt is None or not doubts.is_rounded(value.doubt, value.dtype):
+        return scalar_expr(ctx, value)
+    if value.doubt.told is not None:
+        value.doubt.told()
+    elif value.doubt.split is None:
+        doubts.depends(ctx, [value], "a use of")
+    if value.doubt.split is None:  # the loop is translated again
+        return value.expr
+    one, two = (scalar_expr(ctx, v) for v in (value.doubt.split.one, value.doubt.split.two))
+    wide = "complex128" if is_complex(value.dtype) else "float64"
+    return b.where(value.doubt.split.tag, b.cast(one, wide), b.cast(two, wide))
+
+
+def python_number(ctx: Context, value: Value) -> Value:
+    """``x.item()``."""
+    if isinstance(value, Static):
+        return Static(value.value.item() if isinstance(value.value, np.generic) else value.value)
+    expr = exact_expr(ctx, value)
+    if expr.dtype.startswith(("int", "uint")):
+        return to_integer(ctx, expr)
+    if expr.dtype.startswith("float"):
+        return Scalar(b.cast(expr, "float64"), True)
+    if is_complex(expr.dtype):
+        return Scalar(b.cast(expr, "complex128"), True)
+    return Scalar(expr, True)

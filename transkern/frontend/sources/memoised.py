@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe, type_name
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import type_name
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

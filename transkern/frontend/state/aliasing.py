@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.containers import twins
-from transkern.frontend.state import choices
+from transkern.frontend.state import choices, twins
+from transkern.frontend.state.memory import is_of_argument, reads
 from transkern.frontend.values.reach import shows as reaches
 from transkern.frontend.values.values import ITEM, Array, Scalar, Unbound, Value, children, lies
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr
-from transkern.ir.traverse import buffers_read
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -98,18 +97,6 @@ class Aliasing:
         """Whether there is a store into it in the next iteration of one of the `loops` around."""
         made = self.made_in.get(buffer, ())
         return any(set(loops) & set(path) - set(made) for path in self.stored_in.get(buffer, []))
-
-
-def reads(value: Array, buffer: str) -> bool:
-    """Whether an array's elements, or which of them there are, are read from a buffer."""
-    exprs = [value.body] if value.mask is None else [value.body, value.mask]
-    return any(buffer in buffers_read(e) for e in exprs)
-
-
-def is_of_argument(ctx: Context, buffer: str) -> bool:
-    """Whether an array in `buffer` shares memory with an argument, or may do so in NumPy."""
-    doubtful = ctx.aliasing.doubtful
-    return ctx.names.buffers[doubtful[buffer][0] if buffer in doubtful else buffer].role == "argument"
 
 
 def is_seen(ctx: Context, name: str, value: Value) -> bool:

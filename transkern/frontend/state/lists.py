@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from transkern.frontend.anew import Site
-from transkern.frontend.containers import twins
 from transkern.frontend.loops import lengths
+from transkern.frontend.state import twins
 from transkern.frontend.state.control import Control
 from transkern.frontend.values.values import GrowingList, Pool, PoolKey, Rows
 from transkern.ir import build as b

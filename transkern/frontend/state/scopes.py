@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.values.values import Function, Value
@@ -11,6 +11,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Span
 
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
+Call: TypeAlias = Callable[[str, Sequence[Value], Mapping[str, Value]], Value]
 
 
 class Scopes:
@@ -21,6 +22,7 @@ class Scopes:
         self.frames: list[dict[str, Value]] = []
         self.called_in: list[list[n.Stmt]] = []  # the block in which each of these bodies begins
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
+        self.call: Call | None = None  # what a known function gives, by its path (set by the translator)
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.unknown: set[tuple[ast.AST, str]] = set()  # names that statements which are left out bind
         self.places: dict[str, Span] = {}  # where each name was assigned last

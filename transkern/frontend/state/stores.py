@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, choices, evaluating
+from transkern.frontend.state import aliasing, choices, evaluating, memory
 from transkern.frontend.values.values import CHOSEN, Array, Scalar, Seq, Unbound, Value
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
@@ -46,7 +46,7 @@ def before_write(ctx: Context, buffer: str) -> None:
 
     for frame in ctx.scopes.frames:
         for name in list(frame):
-            evaluating.evaluate_name(ctx, frame, name, lambda v: not v.view and aliasing.reads(v, buffer), changes)
+            evaluating.evaluate_name(ctx, frame, name, lambda v: not v.view and memory.reads(v, buffer), changes)
     # what has just been computed counted what is about to change
     ctx.facts.counted = {k: v for k, v in ctx.facts.counted.items() if buffer not in buffers_read(k[1])}
 
@@ -64,4 +64,4 @@ def outdated(frame: dict[str, Value], buffers: set[str]) -> list[str]:
 
 def is_filter_of(value: Array, buffers: set[str]) -> bool:
     """Whether an array is a filter that is still to be read from some buffers."""
-    return value.mask is not None and any(aliasing.reads(value, x) for x in buffers)
+    return value.mask is not None and any(memory.reads(value, x) for x in buffers)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transkern.frontend.context import Context
-from transkern.frontend.translate.indexing import Item, subscript
+from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.values.values import Array, Scalar, Slice, Static, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Reduce
@@ -18,7 +18,7 @@ from transkern.ir.traverse import walk_expr
 
 
 def part_alone(
-    ctx: Context, made: Value, items: Sequence[Item], called: tuple[list[n.Stmt], int]
+    ctx: Context, made: Value, items: Sequence[Value], called: tuple[list[n.Stmt], int]
 ) -> Value | None:  # fmt: skip
     """``made[items]``, without the other elements of `made`, which the function that was `called` (`Emitter.last_call`)
     has computed for this subscript alone, and not been given; None where it is not worth while."""
@@ -44,7 +44,7 @@ def part_alone(
     return Scalar(ctx.let(part.expr, "part"), part.python, part.tag, part.doubt)
 
 
-def _is_contiguous(items: Sequence[Item]) -> bool:
+def _is_contiguous(items: Sequence[Value]) -> bool:
     """Whether it is a view, and stands together in memory: a copy of it is as good to what asks for its order."""
     *first, last = items
     if not all(map(_is_integer, first)):
@@ -58,7 +58,7 @@ def _is_contiguous(items: Sequence[Item]) -> bool:
             return _is_integer(last)
 
 
-def _is_integer(item: Item) -> bool:
+def _is_integer(item: Value) -> bool:
     match item:
         case Static(value):
             return isinstance(value, int) and not isinstance(value, bool)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import as_array
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.translate.signatures import takes_none
 from transkern.frontend.translate.storing import as_result, write
 from transkern.frontend.values.broadcasting import broadcast_to

@@ -20,47 +20,39 @@ from transkern.frontend.containers import (
     growing,
     hashed,
     hashed_sets,
-    objects,
-    rows,
+    making,
+    pools,
+    putting,
     sequences,
 )
 from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
+from transkern.frontend.containers.elements import element as list_element
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.item_stores import store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
 from transkern.frontend.numpy import flats, library_calls, outputs
-from transkern.frontend.numpy.elementwise import (
-    PYTHON_OPERATORS,
-    apply,
-    as_array,
-    describe,
-    is_number,
-    loop_types,
-    present,
-    type_name,
-)  # fmt: skip
-from transkern.frontend.numpy.shaping import concatenate_now
+from transkern.frontend.numpy.arrays import as_array, concatenate_now
+from transkern.frontend.numpy.elementwise import apply, loop_types
 from transkern.frontend.python import characters
+from transkern.frontend.python.arithmetic import PYTHON_OPERATORS
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
+from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, special_methods, storing
+from transkern.frontend.translate import attributes, managers, object_operators, special_methods, storing
 from transkern.frontend.translate.arguments import TABLE
-from transkern.frontend.translate.indexing import (
-    Item,
-    SliceValue,
-    array_item,
-    is_typed,
-    subscript,
-)
-from transkern.frontend.translate.indexing import element as list_element
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, large, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, type_name
+from transkern.frontend.values.scalars import present
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.strides import from_outside, in_memory
 from transkern.frontend.values.values import (
@@ -81,6 +73,7 @@ from transkern.frontend.values.values import (
     Row,
     Scalar,
     Seq,
+    Slice,
     Static,
     Text,
     Value,
@@ -232,13 +225,13 @@ class Assignments(Results):
             made = hashed.of_items(self.ctx, name, contents, site)
             made = hashed.as_frozen(made) if isinstance(contents, Seq) and contents.frozen else made
             return self.ctx.heap.allocate(as_outside(made) if contents.outside else made, site)
-        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.lists.pools:
-            return objects.placed_dict(self.ctx, contents)
+        if isinstance(contents, Dict) and pools.key_of(contents) in self.ctx.lists.pools:
+            return putting.placed_dict(self.ctx, contents)
         if isinstance(contents, Seq) and contents.kind == "list" and site in self.ctx.learned.together:
             held = self.ctx.lists.together[self.ctx.learned.together[site]]
-            return Row(held, rows.number_of(self.ctx, held, contents))
+            return Row(held, putting.row_number(self.ctx, held, contents))
         if isinstance(contents, Seq) and site in self.ctx.learned.growing:
-            grown = growing.new(self.ctx, name, contents.items, site)
+            grown = growing.filled(self.ctx, name, contents.items, site)
             grown.outside = contents.outside
             return self.ctx.heap.allocate(grown, site)
         return self.ctx.heap.allocate(contents, site)
@@ -302,7 +295,7 @@ class Assignments(Results):
         text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
         ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
         end = None if last == 0 else Static(-last)
-        between = subscript(ctx, value, [SliceValue(Static(first), end, None)])
+        between = subscript(ctx, value, [Slice(Static(first), end, None)])
         rest = TABLE["builtins.list"](ctx, [between], {})
         ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
         return [*(element(b.index(k)) for k in range(first)), rest, *ends]
@@ -314,7 +307,7 @@ class Assignments(Results):
         ]
         if any(isinstance(t, ast.Subscript) for t in targets):
             swaps = self.swaps
-            settled = [growing.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
+            settled = [making.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
         with waiting(self.ctx) as those:
             for item in settled:
                 those.put(item)
@@ -428,7 +421,7 @@ class Assignments(Results):
         if isinstance(target, ast.Name):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             old, new = self._beside(old, value)
-            made = special_methods.in_place(ctx, op, old, new)
+            made = object_operators.in_place(ctx, op, old, new)
             if made is not None:
                 self.assign(target, made)
                 return
@@ -449,7 +442,7 @@ class Assignments(Results):
             if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
                 owner = self.own(target.value.id, owner)
             old = attributes.attribute(ctx, owner, target.attr)
-            if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+            if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
                 problem = "an operator in place on an object that is an attribute"
                 help = f"give the object a name first: {target.attr} = …; {target.attr} {_SYMBOLS.get(op, '**')}= …"
                 ctx.fail(refusals.OBJECT, problem, help, target)
@@ -475,7 +468,7 @@ class Assignments(Results):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             self._left_in_place(owner, target, items, old)
             return
-        if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+        if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
             problem = "an operator in place on an object that is an item"
             help = f"give the object a name first: item = …; item {_SYMBOLS.get(op, '**')}= …"
             ctx.fail(refusals.OBJECT, problem, help, target)
@@ -499,7 +492,7 @@ class Assignments(Results):
             store_at(self, target, owner, items, result)
 
     def _left_in_place(
-        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Item], value: Value
+        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Value], value: Value
     ) -> None:  # fmt: skip
         """What an operator has changed in place is then assigned to where it stood, which may not be allowed, or be a
         function of the user's."""
@@ -552,8 +545,8 @@ class Assignments(Results):
             ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
         return False
 
-    def settle_item(self, item: Item) -> Item:
-        return item if isinstance(item, SliceValue) else self.settle(item, "at")
+    def settle_item(self, item: Value) -> Value:
+        return item if isinstance(item, Slice) else self.settle(item, "at")
 
     def updated(self, op: str, old: Value, new: Value) -> Value:
         """What ``old op= new`` leaves; an array takes it in place."""
@@ -585,7 +578,7 @@ class Assignments(Results):
 
     def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx
-        made = special_methods.binary(ctx, op, left, right)
+        made = object_operators.binary(ctx, op, left, right)
         if made is not None:
             return made
         left, right = ctx.deref(left), ctx.deref(right)

@@ -18,25 +18,20 @@ from transkern.errors import EMPTY
 from transkern.frontend.containers import objects
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import strided
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    describe,
-    exact_expr,
-    is_number,
-    opened,
-    part,
-)  # fmt: skip
+from transkern.frontend.numpy.arrays import as_array, opened
+from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.numpy.shaping import (
     flat,
     transpose,
 )  # fmt: skip
-from transkern.frontend.python.whole import to_integer
 from transkern.frontend.sources.observed import note, passing
 from transkern.frontend.sources.source import TextScope, from_object, function_of, known_object, live_function
+from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import shape_of
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     Array,
     Bound,
@@ -392,15 +387,3 @@ def static_or(dim: Expr) -> Value:
     return Static(value) if value is not None else Scalar(dim, True)
 
 
-def python_number(ctx: Context, value: Value) -> Value:
-    """``x.item()``."""
-    if isinstance(value, Static):
-        return Static(value.value.item() if isinstance(value.value, np.generic) else value.value)
-    expr = exact_expr(ctx, value)
-    if expr.dtype.startswith(("int", "uint")):
-        return to_integer(ctx, expr)
-    if expr.dtype.startswith("float"):
-        return Scalar(b.cast(expr, "float64"), True)
-    if is_complex(expr.dtype):
-        return Scalar(b.cast(expr, "complex128"), True)
-    return Scalar(expr, True)

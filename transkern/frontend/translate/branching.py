@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
-from transkern.frontend.containers import growing, list_types, rows
+from transkern.frontend.containers import growing, list_types, making
 from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
-from transkern.frontend.numpy.elementwise import as_array, describe, difference, is_of_numbers, scalar_expr, select
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, guards, handing
@@ -23,8 +23,11 @@ from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.translate.storing import is_constant_array
 from transkern.frontend.values import doubts, shaped
+from transkern.frontend.values.describing import describe, difference
+from transkern.frontend.values.numbers import is_of_numbers
 from transkern.frontend.values.reach import shows as reaches
 from transkern.frontend.values.reach import stands_in_list
+from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
     ITEM,
@@ -262,7 +265,7 @@ class Branches(Assignments):
             joined = one if one == two else self.join(name, one, two, out1, out2)
             return joined if isinstance(joined, Unbound) else Maybe(joined, flag, unknown=unknown)
         if isinstance(one, Row) or isinstance(two, Row):
-            return rows.joined(ctx, name, one, two, out1, out2) or differ
+            return growing.joined_rows(ctx, name, one, two, out1, out2) or differ
         if isinstance(one, Instance) and isinstance(two, Instance):
             if one.pool is not two.pool:
                 return differ
@@ -404,7 +407,7 @@ class Branches(Assignments):
         kinds = {v.kind for v in (one, two) if isinstance(v, (Seq, GrowingList))}
         if len(kinds) > 1:
             return Unbound(f"`{name}` is a {' or a '.join(sorted(kinds))} on each of two paths", self.decides)
-        joined = growing.new(ctx, name, (), self.site(f"{name} of two"))
+        joined = making.new(ctx, name, self.site(f"{name} of two"))
         joined.known -= _named_in(out1) | _named_in(out2)  # its memory is made before the paths part
         for value, out in ((one, out1), (two, out2)):
             with ctx.emitter.block(out) as more:

@@ -23,21 +23,22 @@ from transkern.frontend.containers import dict_types, growing, hashed, objects, 
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of, trip_count
-from transkern.frontend.numpy.elementwise import describe, truth
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
 from transkern.frontend.sources.identity import is_known_library, path_of
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import TextScope, frame_of, from_object
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.syntax import local_names
 from transkern.frontend.translate import attributes, functions, special_methods
 from transkern.frontend.translate.conditions import Conditions
-from transkern.frontend.translate.indexing import constant_object
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     ITEM,
     Array,

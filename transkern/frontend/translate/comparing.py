@@ -12,25 +12,22 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, empties, hashed, hashed_sets, objects
+from transkern.frontend.containers import dict_types, empties, hashed, hashed_sets, pools
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import condition_of
-from transkern.frontend.numpy.elementwise import (
-    apply,
-    as_array,
-    describe,
-    is_number,
-    is_python_number,
-    ordered,
-    truth,
-)
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
-from transkern.frontend.translate import special_methods
-from transkern.frontend.translate.indexing import is_typed
+from transkern.frontend.translate import object_operators, special_methods
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import ordered
 from transkern.frontend.values.values import (
     Array,
     Char,
@@ -121,7 +118,7 @@ class Comparisons(Body):
                     return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
                 if isinstance(one, OrNone) and isinstance(two, Static) and two.value is None:
                     return Scalar(one.none if isinstance(op, ast.Is) else b.logical_not(one.none), True)
-            told = objects.same(x, y)
+            told = pools.same(x, y)
             if told is not None:
                 return told if isinstance(op, ast.Is) else self._not(told)
             same = _identical(x, y)
@@ -140,7 +137,7 @@ class Comparisons(Body):
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
-        made = special_methods.compared(ctx, name, x, y)
+        made = object_operators.compared(ctx, name, x, y)
         if made is not None:
             return made
         if isinstance(x, OrNone) or isinstance(y, OrNone):

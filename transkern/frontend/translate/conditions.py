@@ -9,11 +9,14 @@ from typing import TypeVar
 
 from transkern.frontend.anew import Terminated
 from transkern.frontend.loops.trips import condition_of, zero
-from transkern.frontend.numpy.elementwise import describe, difference, is_number, scalar_expr, truth
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import choices
 from transkern.frontend.translate.comparing import Comparisons
+from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe, difference
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
     CHOSEN,

@@ -19,7 +19,8 @@ from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import empties, hashed, sequences
 from transkern.frontend.numpy import grids
-from transkern.frontend.numpy.elementwise import apply, describe, opened, present
+from transkern.frontend.numpy.arrays import opened
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.texts import as_text, quoted, together
 from transkern.frontend.refused import LEFT_OUT
 from transkern.frontend.sources.constants import not_told
@@ -27,17 +28,20 @@ from transkern.frontend.sources.measures import MOST_KEYS, NotComputed, check_it
 from transkern.frontend.sources.observed import passing
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import choices
+from transkern.frontend.subscripts.indexing import subscript
+from transkern.frontend.subscripts.keys import key_object
 from transkern.frontend.syntax import iterators
 from transkern.frontend.syntax.desugar import placed
 from transkern.frontend.syntax.parts import part_alone
 from transkern.frontend.syntax.syntax import local_names
-from transkern.frontend.translate import attributes, special_methods
+from transkern.frontend.translate import attributes, object_operators
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.calling import Calls
-from transkern.frontend.translate.indexing import Item, SliceValue, key_object, subscript
 from transkern.frontend.translate.managers import space_of
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import present
 from transkern.frontend.values.set_order import ORDERLESS, is_orderless
 from transkern.frontend.values.values import (
     ITEM,
@@ -54,6 +58,7 @@ from transkern.frontend.values.values import (
     Record,
     Scalar,
     Seq,
+    Slice,
     Static,
     Text,
     Unbound,
@@ -139,7 +144,7 @@ class Expressions(Calls):
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expr(operand)
                 with At(ctx, node, self.scope.file):
-                    made = special_methods.unary(ctx, _UNARY[type(op)], inner)
+                    made = object_operators.unary(ctx, _UNARY[type(op)], inner)
                     if made is not None:
                         return made
                     sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
@@ -375,7 +380,7 @@ class Expressions(Calls):
         function = self.meant(node.func)
         return isinstance(function, Known) and function.path.startswith("numpy.")
 
-    def items(self, node: ast.expr, base: Value) -> list[Item]:
+    def items(self, node: ast.expr, base: Value) -> list[Value]:
         """What stands in the subscript of `base`. A tuple is as many subscripts to NumPy, and one to Python."""
         items, whole = self._items(node)
         of = self.ctx.deref(base)
@@ -384,10 +389,10 @@ class Expressions(Calls):
             return [whole]
         return items
 
-    def _items(self, node: ast.expr) -> tuple[list[Item], Value | None]:
+    def _items(self, node: ast.expr) -> tuple[list[Value], Value | None]:
         """What stands in a subscript; with the tuple, if it is one."""
         if isinstance(node, ast.Tuple):
-            items: list[Item] = []
+            items: list[Value] = []
             with waiting(self.ctx) as those:
                 for e in node.elts:
                     if isinstance(e, ast.Starred):
@@ -406,11 +411,11 @@ class Expressions(Calls):
             return [Static(v) for v in item.value], item
         return [item], None
 
-    def item(self, node: ast.expr) -> Item:
+    def item(self, node: ast.expr) -> Value:
         if isinstance(node, ast.Slice):
             parts = [None if p is None else self.expr(p) for p in (node.lower, node.upper, node.step)]
             parts = [None if isinstance(p, Static) and p.value is None else p for p in parts]
-            return SliceValue(*parts)
+            return Slice(*parts)
         return _as_subscript(self.expr(node))
 
     def comprehension(self, node: ast.expr, elt: ast.expr, generators: Sequence[ast.comprehension]) -> Value:
@@ -508,7 +513,7 @@ class Expressions(Calls):
                 self.env.pop(k, None)
             self.env.update(saved)
 
-    def _at_key(self, owner: Object, items: Sequence[Item]) -> Value:
+    def _at_key(self, owner: Object, items: Sequence[Value]) -> Value:
         """``d[key]``; where that needs a key that is known, `d` becomes a dict whose keys need not be."""
         try:
             return subscript(self.ctx, owner, items)
@@ -535,11 +540,11 @@ def _has_effects(node: ast.expr) -> bool:
     return any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in all_nodes(node))
 
 
-def _as_subscript(value: Value) -> Item:
+def _as_subscript(value: Value) -> Value:
     """A value as it stands in a subscript."""
     if isinstance(value, Static) and isinstance(value.value, slice):
         s = value.value
-        return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
+        return Slice(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
     if isinstance(value, Static) and isinstance(value.value, tuple):  # np.s_[1:, ::2]
         value = Seq(tuple(Static(v) for v in value.value))
     if isinstance(value, Seq) and value.kind == "tuple" and any(map(_is_slice, value.items)):

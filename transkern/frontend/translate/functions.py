@@ -14,35 +14,30 @@ from transkern.frontend.compositions import (
     compose,
     handlers,  # noqa: F401
 )
-from transkern.frontend.containers import dict_types, empties, growing, hashed, sequences
+from transkern.frontend.containers import dict_types, empties, hashed, making, sequences
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of, is_lazy, iteration
-from transkern.frontend.numpy import choosing, grids, linear, numpy_functions, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    convert,
-    describe,
-    exact_expr,
-    is_number,
-    is_python_number,
-    present,
-    scalar_expr,
-    simplify,
-)  # fmt: skip
+from transkern.frontend.numpy import choosing, grids, linear, padding, products, questions, transforms  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import convert, simplify
+from transkern.frontend.numpy.functions import arranging, creating, deleting, joining, selecting  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
 from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.python.texts import text_method
-from transkern.frontend.python.whole import check_unsigned
+from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE, Arguments
-from transkern.frontend.translate.attributes import python_number
-from transkern.frontend.translate.indexing import array_item, constant_object
 from transkern.frontend.translate.signatures import check_call
 from transkern.frontend.translate.storing import converted, storable
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number, is_python_number
+from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.types import dtype_name
 from transkern.frontend.values.values import (
     Array,
@@ -359,7 +354,7 @@ def tolist(ctx: Context, value: Value) -> Value:
     if array.ndim == 1 and (array.mask is not None or b.constant(array.dims[0]) is None):
         whole = array.dtype.startswith(("int", "uint"))
         numbers = b.as_index(array.body) if whole else scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
-        return growing.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
+        return making.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
     array = ctx.kept(array)
     extent = b.constant(array.dims[0])
     if extent is None:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 from transkern import refusals
 from transkern.frontend.anew import Terminated
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources.source import LiveScope
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.indexing import constant_object
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Static, Value
 from transkern.parsing import all_nodes
 

@@ -12,7 +12,7 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing as growing_lists
-from transkern.frontend.containers import hashed
+from transkern.frontend.containers import hashed, making
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import from_object
 from transkern.frontend.values.types import (
@@ -149,7 +149,7 @@ def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
     site = ("argument", name)
     if site in ctx.learned.growing:
         assert isinstance(contents, Seq)
-        made = ctx.heap.allocate(growing_lists.new(ctx, name, contents.items, site), site)
+        made = ctx.heap.allocate(growing_lists.filled(ctx, name, contents.items, site), site)
     else:
         made = ctx.heap.allocate(contents, site)
     ctx.inputs.paths[made.token] = name
@@ -171,7 +171,7 @@ def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
     contents = given
     if site in ctx.learned.growing:
         body = b.cast(array.body, dtype)
-        contents = growing_lists.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
+        contents = making.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
         contents.site, contents.extent = site, None
         contents = growing_lists.with_types(ctx, contents)
     made = ctx.heap.allocate(contents, site)

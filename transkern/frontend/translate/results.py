@@ -15,12 +15,15 @@ from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, is_number, static_expr
-from transkern.frontend.state import aliasing, handing
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.state import handing, memory
 from transkern.frontend.state.inputs import Change
 from transkern.frontend.syntax.syntax import PART
 from transkern.frontend.translate.expressions import Expressions
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.strides import from_outside, place_in_memory
 from transkern.frontend.values.values import (
     CHARACTERS,
@@ -253,7 +256,7 @@ class Results(Expressions):
             case Array(view=True) if self.ctx.names.buffers[value.base].role == "argument":
                 return self._view_result(value)
             case Array(view=True) if (
-                value.base in self.ctx.aliasing.doubtful and aliasing.is_of_argument(self.ctx, value.base)
+                value.base in self.ctx.aliasing.doubtful and memory.is_of_argument(self.ctx, value.base)
             ):
                 raise self.ctx.aliasing.doubtful[value.base][1]
             case Array(empty=Empty(some, of_empty)) if not _is_all_of_a_list(value):

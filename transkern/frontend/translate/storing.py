@@ -16,27 +16,18 @@ from transkern.frontend.containers import empties
 from transkern.frontend.containers.nested import check_depth, into_element, list_into_element
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import (
-    as_array,
-    check_even,
-    check_range,
-    convert,
-    exact_expr,
-    is_number,
-    is_python_number,
-    list_array,
-    part,
-    scalar_expr,
-    warn_discarded,
-)
-from transkern.frontend.python.whole import becomes, in_64_bits, whole_number
+from transkern.frontend.numpy.arrays import as_array, check_even, list_array
+from transkern.frontend.numpy.elementwise import check_range, convert, part, warn_discarded
+from transkern.frontend.python.whole import becomes, exact_expr, in_64_bits, whole_number
 from transkern.frontend.state import aliasing, stores
-from transkern.frontend.translate.indexing import Item, check_count, first_place, names_elements, outside_text, place
-from transkern.frontend.translate.positions import check_subscripts
+from transkern.frontend.subscripts.arrays import check_count, first_place, names_elements, outside_text, place
+from transkern.frontend.subscripts.positions import check_subscripts
 from transkern.frontend.values import large
 from transkern.frontend.values.asking import asked, raised
 from transkern.frontend.values.broadcasting import broadcast_to
+from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.reach import shows
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Concatenation,
@@ -107,7 +98,7 @@ def as_result(value: Value) -> Value:
     return Array((), value.expr) if of_numpy else value  # type: ignore[union-attr]
 
 
-def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
+def write(ctx: Context, base: Array, items: Sequence[Value], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
     value = ctx.deref(value)
@@ -219,7 +210,7 @@ def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Exp
     ctx.guard(holds, "IndexError", outside_text(ctx, 0), (position(bad), extent))
 
 
-def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
+def _chooses_elements(ctx: Context, item: Value, base: Array) -> bool:
     """Whether a subscript is a mask of all axes."""
     item = ctx.deref(item)
     if isinstance(item, Static) and isinstance(item.value, (bool, np.bool_)):
@@ -233,7 +224,7 @@ def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
 _INDEXED = "shape mismatch: value array of shape {from} could not be broadcast to indexing result of shape {into}"
 
 
-def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
+def _check_masks(ctx: Context, base: Array, items: Sequence[Value]) -> None:
     """A mask that is itself part of the array: NumPy reads on in it while it stores."""
     for item in items:
         if isinstance(item, Array) and item.view and item.mask is None and item.dtype == "bool":
@@ -251,18 +242,18 @@ def _all(checks: list[Callable[[], None]]) -> None:
         checks.pop(0)()
 
 
-def _is_truth(item: Item) -> bool:
+def _is_truth(item: Value) -> bool:
     """Whether a subscript is True or False, which is for no axis."""
     if isinstance(item, Static):
         return isinstance(item.value, (bool, np.bool_))
     return isinstance(item, (Scalar, Array)) and item.dtype == "bool" and not (isinstance(item, Array) and item.axes)
 
 
-def _is_mask(item: Item) -> bool:
+def _is_mask(item: Value) -> bool:
     return isinstance(item, Array) and bool(item.axes) and item.dtype == "bool"
 
 
-def _is_positions(item: Item) -> bool:
+def _is_positions(item: Value) -> bool:
     """Whether a subscript is an array of positions, or a list, which is made one."""
     if isinstance(item, Array):
         return bool(item.axes) and item.dtype != "bool"

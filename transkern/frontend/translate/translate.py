@@ -16,7 +16,6 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import hashed, sequences
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
-from transkern.frontend.numpy.elementwise import describe, scalar_expr
 from transkern.frontend.python.texts import as_text
 from transkern.frontend.refused import LEFT_OUT, leave_out
 from transkern.frontend.sources.decorators import decorated
@@ -25,14 +24,16 @@ from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.measures import NotComputed
 from transkern.frontend.sources.source import known_object, span_of
 from transkern.frontend.state import guards
+from transkern.frontend.subscripts.keys import constant_slice, dict_item, key_of
 from transkern.frontend.syntax import forking
 from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
 from transkern.frontend.translate.expressions import BINARY
-from transkern.frontend.translate.indexing import SliceValue, constant_slice, dict_item, key_of
 from transkern.frontend.values import python_types
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
     Dict,
@@ -42,6 +43,7 @@ from transkern.frontend.values.values import (
     OneOf,
     Seq,
     Shown,
+    Slice,
     Static,
     Text,
     Value,
@@ -342,7 +344,7 @@ class Translator(Loops):
             self.ctx.fail(refusals.MESSAGE, problem, "tell fewer", node)
         return text.template, tuple(args)
 
-    def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: SliceValue, node: ast.AST) -> None:
+    def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: Slice, node: ast.AST) -> None:
         """``del list[a:b]``."""
         if not isinstance(contents, Seq) or contents.kind != "list":
             help = "make a list of what stays: a[:1] + a[3:]"
@@ -372,7 +374,7 @@ class Translator(Loops):
                     dict_item(ctx, contents, key)
                     ctx.change(owner, contents.without(key))
                 elif isinstance(contents, (Seq, GrowingList)):
-                    if isinstance(item, SliceValue):
+                    if isinstance(item, Slice):
                         self._delete_slice(owner, contents, item, target)
                     else:
                         sequences.method(ctx, owner, "__delitem__", items, {})

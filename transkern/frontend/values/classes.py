@@ -11,9 +11,9 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import describe
 from transkern.frontend.sources import identity
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,
     Bound,

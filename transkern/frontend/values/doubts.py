@@ -21,6 +21,8 @@ from transkern import refusals
 from transkern.errors import EMPTY, NOT_HELD
 from transkern.frontend.anew import Site, Terminated
 from transkern.frontend.context import Context
+from transkern.frontend.values.scalars import scalar_expr
+from transkern.frontend.values.types_of_scalars import holding_exactly
 from transkern.frontend.values.values import Array, Doubt, Kind, Scalar, Split, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -555,8 +557,6 @@ def _side(value: Value, side: Mapping[Expr, int]) -> Value:
 
 def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: bool) -> Split | None:
     """Numbers under conditions of which one holds, by their types, where these are two at most."""
-    from transkern.frontend.numpy.elementwise import scalar_expr
-
     groups: dict[tuple[Kind, ...], list[tuple[Expr, Static | Scalar]]] = {}
     for holds, value in made:
         groups.setdefault(kinds_of(value), []).append((holds, value))
@@ -578,9 +578,6 @@ def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: 
 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
     """One number for two that have types of NumPy's: in the wider of both."""
-    from transkern.frontend.numpy.elementwise import scalar_expr
-    from transkern.frontend.values.types_of_scalars import holding_exactly
-
     (one,), (two,) = kinds_of(split.one), kinds_of(split.two)
     parts = scalar_expr(ctx, split.one), scalar_expr(ctx, split.two)
     if one == two:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import dtype_of
 from transkern.frontend.sources import identity
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import captured_array
+from transkern.frontend.numpy.arrays import captured_array
 from transkern.frontend.state import aliasing
 from transkern.frontend.values.broadcasting import may_stretch
 from transkern.frontend.values.values import Array

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transkern.frontend.numpy.elementwise import is_number, is_python_number, static_dtype
+from transkern.frontend.values.numbers import is_number, is_python_number, static_dtype
 from transkern.frontend.values.values import Array, Kind, Scalar, Static, Value
 
 

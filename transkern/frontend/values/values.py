@@ -494,6 +494,7 @@ class Pool:
     kind: type
     names: tuple[str, ...]
     owner: GrowingList
+    attribute: Callable[..., Value]  # of (ctx, instance, name): what an object has in a column
 
     def column(self, name: str) -> GrowingList:
         return self.owner.columns[self.names.index(name)]

@@ -19,18 +19,21 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.compositions.random import drawing, ziggurat
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
-from transkern.frontend.numpy.elementwise import as_array, captured_array, convert, scalar_expr
+from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.elementwise import convert
+from transkern.frontend.numpy.library_calls import is_plain
 from transkern.frontend.numpy.random.seeds import seed_array
 from transkern.frontend.numpy.shaping import constant_axis, dims_of, dtype_of, full, normal_axis
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.observed import note
 from transkern.frontend.state import stores
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.indexing import constant_object
 from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import large
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -185,8 +188,6 @@ for _name in LEGACY:
 
 
 def _held(ctx: Context, value: Array, base: str) -> Array:
-    from transkern.frontend.numpy.library_calls import is_plain
-
     value = ctx.compact(value, base) if value.mask is not None else value
     if is_plain(ctx, value):
         return value

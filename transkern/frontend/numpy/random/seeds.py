@@ -9,10 +9,14 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, convert, describe, is_number, scalar_expr
+from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.python.texts import as_text, quoted
 from transkern.frontend.values import python_types
 from transkern.frontend.values.asking import asked, told
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, GrowingList, Range, Scalar, Seq, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex

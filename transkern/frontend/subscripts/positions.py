@@ -10,9 +10,10 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.elementwise import as_array, describe, list_array
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked, told
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,
     Char,

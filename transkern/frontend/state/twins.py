@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
-from transkern.frontend.state import aliasing, choices
+from transkern.frontend.state import choices, memory
 from transkern.frontend.values.reach import reached
 from transkern.frontend.values.values import Array, GrowingList, Object, Value
 from transkern.ir.expr import Load
@@ -203,7 +203,7 @@ def check_originals(ctx: Context, pool: str) -> None:
 def _is_callers(ctx: Context, value: Value) -> bool:
     """Whether a list is one of the caller's, who sees what becomes of it."""
     if isinstance(value, GrowingList):
-        return value.buffer in ctx.names.buffers and aliasing.is_of_argument(ctx, value.buffer)
+        return value.buffer in ctx.names.buffers and memory.is_of_argument(ctx, value.buffer)
     return isinstance(value, Object) and ctx.heap.sites[value.token][0] == "argument"
 
 

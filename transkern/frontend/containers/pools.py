@@ -1,0 +1,84 @@
+"""Objects for which numbers stand where a list or a loop holds them: which of them, and what tells their kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from transkern import refusals
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.context import Context
+from transkern.frontend.values.values import Dict, Instance, Object, OrNone, PoolKey, Record, Scalar, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+
+def is_object(ctx: Context, value: Value) -> bool:
+    """Whether a value is an object of a class, and no named tuple."""
+    if isinstance(value, Instance):
+        return True
+    contents = ctx.deref(value) if isinstance(value, Object) else value
+    return isinstance(contents, Record) and not contents.is_tuple
+
+
+def key_of(contents: Value) -> PoolKey | None:
+    """What tells the objects that stand in the same lists: their class; of a dict of texts its keys."""
+    if isinstance(contents, Record) and not contents.is_tuple:
+        return contents.kind
+    if isinstance(contents, Dict) and contents.keys and all(isinstance(k, str) for k in contents.keys):
+        return contents.keys
+    return None
+
+
+def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
+    """An object is where a number must stand for it: the translation begins anew, with all of its class in lists."""
+    record = ctx.deref(value)
+    key = key_of(record)
+    assert isinstance(record, (Record, Dict)) and key is not None
+    help = "keep its numbers in lists, or its number in a list"
+    error = NotKnown(refusals.OBJECT, problem, help, ctx.session.span, ctx.session.lines)
+    if isinstance(value, Object) and value.token in ctx.inputs.paths:
+        raise ctx.error(refusals.OBJECT, f"{problem}: it is an argument", "pass its numbers in arrays")
+    if key in ctx.learned.pooled:
+        when = "before its `__init__` has ended" if isinstance(record, Record) else "which gets its keys one by one"
+        raise ctx.error(refusals.OBJECT, f"{problem}, {when}", "do it after it has been made, with all that it holds")
+    error.pooled = key, record.names if isinstance(record, Record) else record.keys
+    raise error
+
+
+def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
+    """The same for the first object that a loop carries, if there is one: `kinds` are as in `carried_kinds.kind_of`."""
+    for kind in kinds:
+        match kind:
+            case ("object", Object() as value) if is_object(ctx, value):
+                record = ctx.deref(value)
+                if (
+                    isinstance(record, Record) and record.kind not in ctx.learned.pooled
+                    and value.token not in ctx.inputs.paths
+                ):
+                    wanted(ctx, value, problem)
+            case ("fresh" | "or none", inner):
+                wanted_among(ctx, (inner,), problem)
+            case ("items", shell, inner):
+                wanted_among(ctx, inner, problem)
+                if isinstance(shell, Record) and not shell.is_tuple and shell.kind not in ctx.learned.pooled:
+                    error = NotKnown(
+                        refusals.OBJECT, problem, "keep its numbers in lists", ctx.session.span, ctx.session.lines
+                    )
+                    error.pooled = shell.kind, shell.names
+                    raise error
+            case _:
+                pass
+
+
+def same(one: Value, two: Value) -> Value | None:
+    """Whether two objects (or None) are the same; None where neither is known by its number."""
+    if not any(isinstance(v.value if isinstance(v, OrNone) else v, Instance) for v in (one, two)):
+        return None
+    held = [v.value if isinstance(v, OrNone) else v for v in (one, two)]
+    none = [v.none if isinstance(v, OrNone) else b.FALSE for v in (one, two)]
+    equal: Expr = b.FALSE
+    if isinstance(held[0], Instance) and isinstance(held[1], Instance) and held[0].pool is held[1].pool:
+        equal = b.compare("equal", held[0].number, held[1].number)
+    some = b.both(b.both(b.logical_not(none[0]), b.logical_not(none[1])), equal)
+    return Scalar(b.either(b.both(none[0], none[1]), some), True)

@@ -1,0 +1,1 @@
+"""NumPy's functions, each by its handler."""
