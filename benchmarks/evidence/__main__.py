@@ -24,14 +24,14 @@ from typing import Any
 
 from rich.console import Console
 
+from benchmarks.evidence import GENERATIONS, LONGEST
 from benchmarks.evidence.functions import subjects
 from transkern.targets.chips import GPUS, TPUS
 
 ROOT = Path(__file__).parents[2]
-GENERATIONS = ("v4", "v5e", "v5p", "v6e")
 _LIMIT = 150.0
 """Seconds that a function gets on GPUs, the simulator's run included."""
-_COMPILATION = 30.0
+_COMPILATION = 25.0
 """Seconds that a TPU's compiler gets for one function."""
 
 
@@ -98,8 +98,10 @@ def _run(names: list[str], only: str, archs: list[str], jobs: int) -> list[dict[
                 console.print(f"[{done}/{total}] {told(row)}", markup=False, soft_wrap=True)
 
     with ThreadPoolExecutor(jobs) as pool:
-        tasks = [pool.submit(task, "tpu", only, a, 3600.0) for a in archs if a in TPUS]
+        chips = sorted((a for a in archs if a in TPUS), key=lambda a: a != LONGEST)  # the longest first
+        tasks = [pool.submit(task, "tpu", only, a, 3600.0) for a in chips[:1]]
         tasks += [pool.submit(task, "gpu", name, gpus, _LIMIT) for name in names if gpus]
+        tasks += [pool.submit(task, "tpu", only, a, 3600.0) for a in chips[1:]]
         for one in tasks:
             one.result()
     order = {name: k for k, name in enumerate(names)}

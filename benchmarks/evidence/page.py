@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence.__main__ import GENERATIONS
+from benchmarks.evidence import GENERATIONS, LONGEST
 from transkern.targets.chips import BARRIER, GPUS, LATENCY, LAUNCH, MEETING
 
 ROOT = Path(__file__).parents[2]
@@ -35,8 +35,8 @@ Of GPUs, for the kernel that takes the most of a function's estimated time:
 - *registers* a thread, the most of all kernels; with \\* where some are spilled.
 - *instructions* of a thread for each point of the loop: those of the innermost loops' machine code for each access,
 times
-  the accesses that the run counts, and the code around the loops. Empty where an innermost loop has no access of
-  memory.
+  the accesses that the run counts, and once a warp the code around the loops. Empty where an innermost loop has no
+  access of memory.
 - *load*, *store*: the widest of the kernel, in bits.
 - *sectors* of 32 bytes that a warp's request of 4 bytes a lane touches, of the worst place in the kernel that makes a
   quarter or more of the requests of the busiest place: 4 is the least for neighbours, 1 for all lanes at one address,
@@ -136,6 +136,8 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
     for chip in GENERATIONS:
         mine = [row for row in rows if row["arch"] == chip]
         made = [row for row in mine if "failed" not in row]
+        if not made:
+            continue
         wholly = sum(row["wholly"] for row in made)
         worst = sorted(made, key=lambda row: -sum(row["outside"].values()))[:WORST]
         text = "; ".join(f"{row['function']} ({_around(row, 4)})" for row in worst if not row["wholly"])
@@ -215,7 +217,7 @@ def _gpus(rows: list[dict[str, Any]], names: list[str]) -> Iterator[str]:
 def _tpus(rows: list[dict[str, Any]], names: list[str]) -> Iterator[str]:
     by = {(row["function"], row["arch"]): row for row in rows}
     chips = [c for c in GENERATIONS if any(row["arch"] == c for row in rows)]
-    shown = "v5e"
+    shown = LONGEST
     yield f"## TPUs\n\nFigures for {shown}, and bundles on the others.\n"
     heads = ("function", "kernels", "around", "VMEM", "bytes", "plain JAX", *(f"bundles, {c}" for c in chips))
     yield f"| {' | '.join(heads)} |"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.evidence import functions
+from benchmarks.evidence import LONGEST, functions
 from benchmarks.evidence.emitted import emitted
 from benchmarks.evidence.functions import Subject
 from benchmarks.evidence.store import recalled, remember
@@ -76,7 +76,7 @@ def rows(subjects: Sequence[Subject], chip: str, limit: float) -> Iterator[dict[
         case, refused[subject.name] = _module(subject)
         if case is not None:
             cases[f"{subject.name}\0kernels"] = case
-        if case is not None and (plain := _plain(subject)) is not None:
+        if chip == LONGEST and case is not None and (plain := _plain(subject)) is not None:
             cases[f"{subject.name}\0plain"] = plain
     found: dict[str, Made] = {}
     waiting = dict(cases)
