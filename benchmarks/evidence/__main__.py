@@ -24,7 +24,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.evidence import GENERATIONS, LONGEST
+from benchmarks.evidence import GENERATIONS, LONGEST, short
 from benchmarks.evidence.functions import subjects
 from transkern.targets.chips import GPUS, TPUS
 
@@ -162,7 +162,7 @@ def told(row: dict[str, Any]) -> str:
     """A row in a line."""
     head = f"{row['arch']:6} {row['function']:26}"
     if "failed" in row:
-        return f"{head} failed: {row['failed'].splitlines()[-1][:160] if row['failed'] else ''}"
+        return f"{head} failed: {short(row['failed'])[:160]}"
     if row["arch"] in TPUS:
         around = ", ".join(f"{count} {op}" for op, count in row["outside"].items())
         return f"{head} {row['kernels']} kernels, {row['bundles']} bundles; around: {around or 'nothing'}"

@@ -107,6 +107,7 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     per_access = sum(x.instructions for x in hot) / max(1, sum(x.accesses for x in hot))
     warps = launch.grid * -(-launch.threads // 32)
     instructions = requests * per_access + (0 if code.around in hot else code.around.instructions * warps)
+    own = lanes * per_access + (0 if code.around in hot else code.around.instructions * launch.grid * launch.threads)
     arithmetic: collections.Counter[str] = collections.Counter()
     for x in hot:
         for unit, count in x.arithmetic.items():
@@ -132,7 +133,7 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     points = max((s.lanes * s.size // s.element for s in launch.sites), default=0)
     return Figures(
         launch, code, chips.estimate(parts) if known else None, bound, chips.bytes_in_flight(gpu, work),
-        32 * instructions / points if known and points else None, dict(arithmetic), points,
+        own / points if known and points else None, dict(arithmetic), points,
     )  # fmt: skip
 
 

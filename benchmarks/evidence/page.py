@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.evidence import GENERATIONS, LONGEST
+from benchmarks.evidence import GENERATIONS, LONGEST, short
 from transkern.targets.chips import BARRIER, GPUS, LATENCY, LAUNCH, MEETING
 
 ROOT = Path(__file__).parents[2]
@@ -21,9 +21,11 @@ _HEAD = """# Evidence without the hardware
 
 What becomes of {count} functions on GPUs and TPUs, found on a machine that has neither: `make evidence`. NVRTC and
 libtpu compile the kernels for each architecture, and the simulator runs them at the sizes of
-`benchmarks/evidence/functions.py` and counts what each warp asks of memory. Nothing here was timed. An empty cell: not
-known, or it means nothing for this function. {versions}; `{file}`. The page is made by `make evidence`; `python -m
-benchmarks.evidence --check` says whether it is up to date.
+`benchmarks/evidence/functions.py`, some megabytes, and counts what each warp asks of memory. Nothing here was timed. An
+empty cell: not known, or it means nothing for this function. `python -m benchmarks.evidence --check` says whether the
+page is what the file of results says.
+
+{versions}; `{file}`.
 """
 
 _COLUMNS = """
@@ -176,10 +178,7 @@ def _failed(rows: list[dict[str, Any]]) -> str:
 
 
 def _short(message: str) -> str:
-    lines = [line for line in message.splitlines() if line.strip()]
-    if not lines:
-        return ""
-    return lines[-1 if lines[0].startswith("Traceback") else 0][:90].replace("|", "/")
+    return short(message)[:90].replace("|", "/")
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from benchmarks.evidence.emitted import emitted
 from benchmarks.evidence.functions import Subject
 from benchmarks.evidence.store import recalled, remember
 from transkern.errors import TranskernError
+from transkern.fuse.checks.guards import OTHER_SIZES
 from transkern.targets.chips import TPUS
 from transkern.targets.naming import PYTHON, function_name
 from transkern.targets.pallas.module import measure as measuring
@@ -41,10 +42,10 @@ def shapes(values: Sequence[Any]) -> list[Any]:
 
 
 @functools.cache
-def _module(subject: Subject) -> tuple[Case | None, str]:
-    """The emitted module and its arguments, or why there is none."""
+def _module(subject: Subject, sizes: bool = False) -> tuple[Case | None, str]:
+    """The emitted module and its arguments, or why there is none; where `sizes`, for these sizes alone."""
     try:
-        made = emitted(subject.function, subject.arguments(), "pallas")
+        made = emitted(subject.function, subject.arguments(), "pallas", sizes)
     except TranskernError as error:
         return None, str(error).splitlines()[0]
     given = shapes(made.values)
@@ -92,7 +93,21 @@ def rows(subjects: Sequence[Subject], chip: str, limit: float) -> Iterator[dict[
                 found[name] = made
                 remember(_parts(cases[name], chip), made.as_json())
         kernels, plain = (found.get(f"{subject.name}\0{form}") for form in ("kernels", "plain"))
+        if kernels is not None and OTHER_SIZES in kernels.failed:
+            kernels = _sized(subject, chip, limit)
         yield row(subject, chip, kernels, plain, refused[subject.name])
+
+
+def _sized(subject: Subject, chip: str, limit: float) -> Made | None:
+    """The outcome of code for the sizes of the arguments."""
+    case, _ = _module(subject, sizes=True)
+    if case is None:
+        return None
+    if (known := recalled(_parts(case, chip))) is not None:
+        return from_json(known)
+    ((_, made),) = measure({"sized": case}, TPUS[chip], limit)
+    remember(_parts(case, chip), made.as_json())
+    return made
 
 
 def _parts(case: Case, chip: str) -> tuple[str, ...]:
