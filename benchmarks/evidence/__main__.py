@@ -24,7 +24,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.evidence import GENERATIONS, LONGEST, short
+from benchmarks.evidence import GENERATIONS, LONGEST, clock, short
 from benchmarks.evidence.functions import subjects
 from transkern.targets.chips import GPUS, TPUS
 
@@ -52,12 +52,14 @@ def main() -> int:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join((*GPUS, *TPUS))}")
     names = [s.name for s in subjects(options.only)]
     begin = time.monotonic()
-    rows = _run(names, options.only, archs, options.jobs)
+    whole = not options.only and set(archs) >= {*GPUS, *GENERATIONS}
+    rows = _run(names, options.only, archs, options.jobs, clock.names() if whole else [])
     record = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - begin), "versions": _versions(), "evidence": rows,
+        "seconds": round(time.monotonic() - begin), "versions": _versions(),
+        "evidence": [row for row in rows if row["arch"] != "clock"],
+        "clock": [row for row in rows if row["arch"] == "clock" and "failed" not in row],
     }  # fmt: skip
-    whole = not options.only and set(archs) >= {*GPUS, *GENERATIONS}
     path = options.output
     if path is None and whole:
         path = ROOT / "benchmarks" / "results" / f"{record['date'][:10]}-evidence.json"
@@ -83,11 +85,11 @@ def _versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in names}
 
 
-def _run(names: list[str], only: str, archs: list[str], jobs: int) -> list[dict[str, Any]]:
+def _run(names: list[str], only: str, archs: list[str], jobs: int, measured: list[str]) -> list[dict[str, Any]]:
     """All rows, a line each as they come."""
     gpus = ",".join(a for a in archs if a in GPUS)
     console, lock, rows, done = Console(highlight=False), threading.Lock(), list[dict[str, Any]](), 0
-    total = len(names) * len(archs)
+    total = len(names) * len(archs) + len(measured)
 
     def task(part: str, name: str, arch: str, limit: float) -> None:
         nonlocal done
@@ -101,17 +103,18 @@ def _run(names: list[str], only: str, archs: list[str], jobs: int) -> list[dict[
         chips = sorted((a for a in archs if a in TPUS), key=lambda a: a != LONGEST)  # the longest first
         tasks = [pool.submit(task, "tpu", only, a, 3600.0) for a in chips[:1]]
         tasks += [pool.submit(task, "gpu", name, gpus, _LIMIT) for name in names if gpus]
+        tasks += [pool.submit(task, "clock", name, "clock", _LIMIT) for name in measured]
         tasks += [pool.submit(task, "tpu", only, a, 3600.0) for a in chips[1:]]
         for one in tasks:
             one.result()
-    order = {name: k for k, name in enumerate(names)}
-    return sorted(rows, key=lambda row: (archs.index(row["arch"]), order[row["function"]]))
+    order = {name: k for k, name in enumerate([*names, *measured])}
+    return sorted(rows, key=lambda row: ([*archs, "clock"].index(row["arch"]), order[row["function"]]))
 
 
 def _child(part: str, name: str, arch: str, limit: float) -> Iterator[dict[str, Any]]:
     """The rows that a process of its own prints; those that it owes when its time is up say so."""
     command = [sys.executable, "-m", "benchmarks.evidence", "--part", part, "--only", name, "--arch", arch]
-    names = [name] if part == "gpu" else [s.name for s in subjects(name)]
+    names = [s.name for s in subjects(name)] if part == "tpu" else [name]
     expected = [(n, a) for n in names for a in arch.split(",")]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     timer = threading.Timer(limit, child.kill)
@@ -145,6 +148,9 @@ def _part(part: str, name: str, archs: list[str]) -> int:
         for row in tpu.rows(subjects(name), archs[0], _COMPILATION):
             print(json.dumps(row), flush=True)
         return 0
+    if part == "clock":
+        print(json.dumps(clock.row(name)), flush=True)
+        return 0
     from benchmarks.evidence import cuda
     from transkern.errors import TranskernError
 
@@ -163,6 +169,8 @@ def told(row: dict[str, Any]) -> str:
     head = f"{row['arch']:6} {row['function']:26}"
     if "failed" in row:
         return f"{head} failed: {short(row['failed'])[:160]}"
+    if row["arch"] == "clock":
+        return f"{head} estimate {1e6 * row['estimate']:.0f} µs, measured {1e6 * row['measured']:.0f}"
     if row["arch"] in TPUS:
         around = ", ".join(f"{count} {op}" for op, count in row["outside"].items())
         return f"{head} {row['kernels']} kernels, {row['bundles']} bundles; around: {around or 'nothing'}"

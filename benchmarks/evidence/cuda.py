@@ -106,8 +106,9 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     known = not any(not x.accesses and x.instructions >= _LONG for x in code.loops)
     per_access = sum(x.instructions for x in hot) / max(1, sum(x.accesses for x in hot))
     warps = launch.grid * -(-launch.threads // 32)
-    instructions = requests * per_access + (0 if code.around in hot else code.around.instructions * warps)
-    own = lanes * per_access + (0 if code.around in hot else code.around.instructions * launch.grid * launch.threads)
+    around = 0.0 if code.around in hot else code.around.instructions * _turns(launch, code)
+    instructions = requests * per_access + around * warps
+    own = lanes * per_access + around * launch.grid * launch.threads
     arithmetic: collections.Counter[str] = collections.Counter()
     for x in hot:
         for unit, count in x.arithmetic.items():
@@ -118,12 +119,14 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     rounds = launch.longest * (loaded / lanes if lanes else 0) * size / max(in_flight, size, 1)
     work = chips.Work(
         moved=launch.read + launch.written,
+        read=launch.read,
         sectors=sum(s.requests * s.sectors / s.sampled for s in launch.sites if s.sampled),
         instructions=instructions if known else None,
         blocks=launch.grid,
         threads=launch.threads,
         resident=gpu.resident(launch.threads, code.registers, code.shared + launch.shared),
-        in_flight=in_flight * launch.busy / (launch.grid * launch.threads),
+        busy=launch.busy / launch.grid,
+        in_flight=in_flight,
         longest=rounds,
         barriers=launch.barriers / launch.grid,
         meetings=launch.meetings,
@@ -135,6 +138,11 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
         launch, code, chips.estimate(parts) if known else None, bound, chips.bytes_in_flight(gpu, work),
         own / points if known and points else None, dict(arithmetic), points,
     )  # fmt: skip
+
+
+def _turns(launch: Launched, code: KernelCode) -> float:
+    """How often a block goes through the code around the innermost loops: as often as through its barriers."""
+    return max(1.0, launch.barriers / launch.grid / max(1, code.counts.get("barrier", 0)))
 
 
 def _loops(launch: Launched, code: KernelCode) -> list[LoopCode]:
@@ -150,9 +158,9 @@ def _loops(launch: Launched, code: KernelCode) -> list[LoopCode]:
     return [x for x in found if x.width == most] or found or [code.around]
 
 
-def row(subject: Subject, arch: str) -> dict[str, Any]:
-    """What is known of a function on an architecture; what is not is missing."""
-    gpu = chips.GPUS[arch]
+def row(subject: Subject, arch: str, gpu: chips.GPU | None = None) -> dict[str, Any]:
+    """What is known of a function on an architecture, of which `gpu` is one; what is not is missing."""
+    gpu = gpu or chips.GPUS[arch]
     found: dict[str, Any] = {"function": subject.name, "arch": arch}
     made = emitted(subject.function, subject.arguments(), "cuda")
     try:

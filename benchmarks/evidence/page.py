@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evidence import GENERATIONS, LONGEST, short
-from transkern.targets.chips import BARRIER, GPUS, LATENCY, LAUNCH, MEETING
+from transkern.targets.chips import BARRIER, GPUS, LATENCY, LAUNCH, MEETING, RESULT
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -55,9 +55,9 @@ rate` and
   there is no arithmetic on floats and much more work than there are elements. The estimate is the sum over the
   launches of `barriers + max(memory, cache, instructions, chain)`, and {launch:g} µs for each launch or call after
   the first:
-    - `memory = bytes / rate + bytes · latency / in flight` (Little's law), latency {latency} cycles,
+    - `memory = bytes / rate + bytes read · latency / in flight` (Little's law), latency {latency} cycles,
     - `cache = 32 · sectors / (multiprocessors used · 64 bytes · clock)`,
-    - `instructions = instructions of warps / (multiprocessors used · 4 · clock)`,
+    - `instructions = instructions of warps / (multiprocessors used · min(4, warps at once / {result}) · clock)`,
     - `chain = waves of blocks · loads of the busiest thread that wait for each other · latency`,
     - `barriers = waves · barriers · {barrier} cycles + meetings · {meeting:g} µs`.
 
@@ -100,7 +100,8 @@ def page() -> str:
     parts += _left(rows)
     parts += _gpus(rows, names)
     parts += _tpus(rows, names)
-    costs = {"launch": 1e6 * LAUNCH, "latency": LATENCY, "barrier": BARRIER, "meeting": 1e6 * MEETING}
+    parts += _clock(record.get("clock", []))
+    costs = {"launch": 1e6 * LAUNCH, "latency": LATENCY, "barrier": BARRIER, "meeting": 1e6 * MEETING, "result": RESULT}
     parts.append(_COLUMNS.format(**costs, chips=chips))
     return "\n".join(parts)
 
@@ -236,6 +237,23 @@ def _tpus(rows: list[dict[str, Any]], names: list[str]) -> Iterator[str]:
         for chip in chips:
             bundles = by.get((name, chip), {}).get("bundles")
             cells.append("" if bundles is None else str(bundles))
+        yield f"| {' | '.join(cells)} |"
+
+
+def _clock(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if not rows:
+        return
+    yield f"""
+## Beside a clock
+
+The same estimates for {rows[0]["device"]}, at the sizes of `make gpu`, and what that measured (`{rows[0]["file"]}`): a
+call with arrays on the device, and the wait for its end. The clock has the host's own time for the call in it, which
+the estimate leaves out; the least kernel of CuPy's, of one element, takes {1e6 * rows[0]["least"]:.0f} µs.
+"""
+    yield "| function | estimate, µs | measured, µs | bound |"
+    yield "|---|---:|---:|---|"
+    for row in rows:
+        cells = (row["function"], f"{1e6 * row['estimate']:.0f}", f"{1e6 * row['measured']:.0f}", row["bound"])
         yield f"| {' | '.join(cells)} |"
 
 

@@ -128,8 +128,8 @@ def test_loops_of_the_machine_code() -> None:
 
 GPU = chips.GPUS["sm_90"]
 WORK = chips.Work(
-    moved=1e9, sectors=1e9 / 32, instructions=1e6, blocks=10_000, threads=256, resident=8, in_flight=16, longest=1,
-    barriers=0, meetings=0,
+    moved=1e9, read=1e9, sectors=1e9 / 32, instructions=1e6, blocks=10_000, threads=256, busy=256, resident=8,
+    in_flight=16, longest=1, barriers=0, meetings=0,
 )  # fmt: skip
 
 
@@ -155,7 +155,7 @@ def test_time_is_the_bytes_where_many_are_under_way() -> None:
 def test_time_grows_with_what_is_in_the_way() -> None:
     for changes in (
         {"in_flight": 1}, {"blocks": 4}, {"sectors": 1e9}, {"instructions": 1e11}, {"longest": 1e6}, {"meetings": 1000},
-        {"barriers": 1e6}, {"moved": 2e9},
+        {"barriers": 1e6}, {"moved": 2e9}, {"busy": 1}, {"instructions": 1e9, "resident": 1, "threads": 32},
     ):  # fmt: skip
         assert time(**changes) > 1.5 * time(), changes
 

@@ -9,7 +9,7 @@ barrier cost are round figures, not measured here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 LATENCY = 480
 """Cycles until what is loaded from memory is there."""
@@ -19,6 +19,8 @@ MEETING = 1.5e-6
 """Seconds until all blocks of a grid know that all have come."""
 BARRIER = 30
 """Cycles of a barrier of a block."""
+RESULT = 4
+"""Cycles until the next instruction of a warp can use a result: of these units since Volta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ GPUS = {
     "sm_100": GPU("B200", "sm_100", 148, 1.85e9, 8.0e12, 228 << 10, _UNITS),
 }
 """By the architecture that NVRTC compiles for."""
+H200 = replace(GPUS["sm_90"], name="H200", memory=4.8e12)
 
 TPUS = {"v4": "v4:2x2x1", "v5e": "v5e:2x2", "v5p": "v5p:2x2x1", "v6e": "v6e:2x2", "v7x": "tpu7x:2x2x1"}
 """Generations of TPUs, and topologies of theirs that libtpu compiles for."""
@@ -62,15 +65,18 @@ TPUS = {"v4": "v4:2x2x1", "v5e": "v5e:2x2", "v5p": "v5p:2x2x1", "v6e": "v6e:2x2"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a launch asks for: `moved` bytes from and to memory, `sectors` of the L2 cache, `instructions` of warps
-    (None: not known), `threads` a block, `blocks`, bytes a thread has under way (`in_flight`), the `longest` chain of
-    loads that wait for each other, `barriers` that one block passes, and `meetings` of all."""
+    """What a launch asks for: `moved` bytes from and to memory, `read` of them from it, `sectors` of the L2 cache,
+    `instructions` of warps (None: not known), `blocks` of `threads`, of which so many have work (`busy`), bytes that
+    one of these has under way (`in_flight`), the `longest` chain of loads that wait for each other, `barriers` that one
+    block passes, and `meetings` of all."""
 
     moved: float
+    read: float
     sectors: float
     instructions: float | None
     blocks: int
     threads: int
+    busy: float
     resident: int
     in_flight: float
     longest: float
@@ -81,29 +87,31 @@ class Work:
 def bytes_in_flight(gpu: GPU, work: Work) -> float:
     """Bytes that the loads under way on a multiprocessor are for, of all of them on average."""
     at_once = min(work.blocks, work.resident * gpu.multiprocessors)
-    return at_once * work.threads * work.in_flight / gpu.multiprocessors
+    return at_once * work.busy * work.in_flight / gpu.multiprocessors
 
 
 def least_time(gpu: GPU, work: Work) -> dict[str, float]:
     """Seconds that each part of the chip is busy for (`estimate` puts them together).
 
     ``memory``: bytes over the full rate, and the time that they wait for each other where few are under way (Little's
-    law): ``moved / rate + moved * latency / under way``. ``cache``: sectors through the ports of the multiprocessors
-    that have a block. ``instructions``: issued by the multiprocessors that have a block. ``chain``: loads of one
-    thread that wait for each other, blocks that come after each other included. ``barriers``: of blocks and of the
-    grid.
+    law): ``moved / rate + read * latency / under way``. ``cache``: sectors through the ports of the multiprocessors
+    that have a block. ``instructions``: issued by the multiprocessors that have a block, by a warp one in so many
+    cycles as a result takes. ``chain``: loads of one thread that wait for each other, blocks that come after each other
+    included. ``barriers``: of blocks and of the grid.
     """
     used = min(work.blocks, gpu.multiprocessors)
-    waves = -(-work.blocks // (work.resident * gpu.multiprocessors))
+    at_once = min(work.blocks, work.resident * gpu.multiprocessors)
+    waves = -(-work.blocks // at_once)
     under_way = bytes_in_flight(gpu, work) * gpu.multiprocessors
     found = {
-        "memory": work.moved / gpu.memory + (work.moved * LATENCY / gpu.clock / under_way if under_way else 0.0),
+        "memory": work.moved / gpu.memory + (work.read * LATENCY / gpu.clock / under_way if under_way else 0.0),
         "cache": 32 * work.sectors / (used * gpu.port * gpu.clock),
         "chain": waves * work.longest * LATENCY / gpu.clock,
         "barriers": waves * work.barriers * BARRIER / gpu.clock + work.meetings * MEETING,
     }
     if work.instructions is not None:
-        found["instructions"] = work.instructions / (used * gpu.issues * gpu.clock)
+        warps = at_once / used * min(-(-work.threads // 32), max(1.0, work.busy))
+        found["instructions"] = work.instructions / (used * min(gpu.issues, warps / RESULT) * gpu.clock)
     return found
 
 
