@@ -9,6 +9,7 @@
 # make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
+# make evidence  what kernels for GPUs and TPUs are made of and ask of memory, without either; writes docs/evidence.md
 # make gpu     on a machine with a CUDA device: the tests on it, compute-sanitizer, and times against CuPy, JAX and PyTorch
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile: examples, plain loops, array statements
 #              and writes docs/performance.md
@@ -29,7 +30,7 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test test-fast corpus demo fuzz questions changes layouts spellings calls soak gpu bench docs dist clean
+.PHONY: test test-fast corpus demo fuzz questions changes layouts spellings calls soak evidence gpu bench docs dist clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -69,6 +70,9 @@ calls: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	$(BIN)/python -m tests.calls.soak --minutes $(SOAK)
+
+evidence: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.evidence --jobs $(JOBS) $(OPTIONS)
 
 gpu: $(VENV)/.dev
 	$(BIN)/python benchmarks/gpu.py

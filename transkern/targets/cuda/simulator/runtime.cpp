@@ -10,6 +10,10 @@
 
 #include "machine.h"
 
+// Barriers of blocks that were passed, once for each block; who counts sets it to 0.
+extern "C" __attribute__((visibility("default"))) uint64_t transkern_sim_barriers;
+uint64_t transkern_sim_barriers;
+
 namespace transkern_sim {
 
 uint3 thread_index, block_index;
@@ -38,6 +42,7 @@ unsigned arrive(Barrier& barrier, uint64_t size, bool vote, int line, const char
         barrier.result[parity] = barrier.votes;
         barrier.arrived = barrier.votes = 0;
         barrier.parity ^= 1;
+        transkern_sim_barriers++;
         ready.take(barrier.waiting);
         current->name = nullptr;
         idle = 0;

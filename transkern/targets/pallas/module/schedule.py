@@ -111,18 +111,24 @@ def _last_function(text: str) -> str:
 
 
 def _run(cases: list[Any], topology: str, dump: Path) -> subprocess.CompletedProcess[str]:
-    environment = dict(
-        os.environ, JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost",
-        ALLOW_MULTIPLE_LIBTPU_LOAD="1",  # no device is used: several compilers may run side by side
-        TPU_ACCELERATOR_TYPE="v5litepod-4", LIBTPU_INIT_ARGS=f"--xla_jf_dump_to={dump} --xla_jf_dump_llo_text=true",
-    )  # fmt: skip
     return subprocess.run(
         [sys.executable, "-c", _CHILD, topology],
-        env=environment,
+        env=environment(dump),
         input=json.dumps(cases),
         capture_output=True,
         text=True,
     )
+
+
+def environment(dump: Path) -> dict[str, str]:
+    """The environment of a process that compiles for TPUs without one, and writes its schedules into a folder."""
+    return dict(
+        os.environ, JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost",
+        ALLOW_MULTIPLE_LIBTPU_LOAD="1",  # no device is used: several compilers may run side by side
+        TPU_ACCELERATOR_TYPE="v5litepod-4",
+        LIBTPU_INIT_ARGS=f"--xla_jf_dump_to={dump} --xla_jf_dump_llo_text=true "
+        "--xla_jf_dump_llo_pass_label_regex=final_bundles",  # one of seventy: most of the time otherwise
+    )  # fmt: skip
 
 
 def _outcomes(
@@ -142,7 +148,7 @@ def _outcomes(
             raise TargetUnavailable(f"libtpu did not start: pip install 'jax[tpu]'\n{child.stderr[-1500:]}")
         raise BuildError(f"the TPU compiler crashed in {sorted(set(started) - set(ended))}:\n{child.stderr[-3000:]}")
     files = [f for f in dump.glob("*-final_bundles.txt") if "schedule-analysis" not in f.name]
-    kernels = [k for f in sorted(files, key=lambda f: f.stat().st_mtime_ns) if (k := _read(f)) is not None]
+    kernels = [k for f in sorted(files, key=lambda f: f.stat().st_mtime_ns) if (k := read_schedule(f)) is not None]
     if not kernels:
         raise TargetUnavailable("compiled, but no schedule was dumped: this libtpu's dump flags differ")
     if len(keys) == 1:
@@ -150,7 +156,8 @@ def _outcomes(
     return {key: [k for k in kernels if k.name.startswith(key)] for key in keys.values()}
 
 
-def _read(file: Path) -> KernelSchedule | None:
+def read_schedule(file: Path) -> KernelSchedule | None:
+    """The schedule in a file of the compiler's dump; None for the start and the end that all programs have."""
     name = re.sub(r"^\d+-|-\d+-final_bundles\.txt$", "", file.name)
     if name.startswith(("TLP", "<late")):  # the program's own start and end, the same for every program
         return None
