@@ -68,7 +68,7 @@ tiled_partition
 """
 
 _OWN = """
-group failure error arrived grid_memory in_words last_of first_of from_lane from_lane_xor warp_reduce warp_scan
+group failure error errors arrived grid_memory in_words last_of first_of from_lane from_lane_xor warp_reduce warp_scan
 has_failed put_failure row_failed is_last_block Block Warp Grid Threads Pack Exact Half Best Failure Earlier Larger
 Smaller Plus Or AddExactly RunExactly add_double run_double numpy numpy_ndarray numpy_empty overlap kept methods
 module why reason function as_array new_array large_array take_array add_exactly block_free block_buffer block_type

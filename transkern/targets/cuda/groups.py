@@ -74,6 +74,11 @@ BLOCK_PARTS = {
         return (int)__reduce_min_sync(0xffffffffu, lane < warps() ? slots[turn][lane] : 0xffffffffu);
     }
 """,
+    "fold": r"""
+    // Whether this block works for the group, which then learns what it has found.
+    __device__ bool leads() const { return true; }
+    __device__ Block &first() { return *this; }
+""",
     "scan": r"""
     template <class T, class Op>
     __device__ T scan(const T value, const Op op, T &total) {
@@ -228,6 +233,10 @@ GRID_PARTS = {
         sync();
         return row[0];
     }
+""",
+    "fold": r"""
+    __device__ bool leads() const { return blockIdx.x == 0; }
+    __device__ Block &first() { return block; }
 """,
     "search": r"""
     __device__ int highest(const bool here) { return reduce(here ? rank() : -1, Larger()); }

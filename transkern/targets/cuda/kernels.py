@@ -17,8 +17,11 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.highest import highest
 from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import ident
-from transkern.targets.cuda import flat
 from transkern.targets.cuda.body import Unit, extent_of, has_guards
+from transkern.targets.cuda.failures import Checks
+from transkern.targets.cuda.forms import flat
+from transkern.targets.cuda.forms.loops import accumulated
+from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
@@ -31,7 +34,6 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.loops import accumulated
 from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
@@ -40,12 +42,12 @@ from transkern.targets.cuda.spelling import PREFIX, TYPES
 class KernelPrinter:
     """Prints the kernels of one program."""
 
-    def __init__(self, program: n.Program) -> None:
-        self.program, self.unit = program, Unit(program)
+    def __init__(self, program: n.Program, checks: Checks) -> None:
+        self.program, self.unit, self.checks = program, Unit(program), checks
 
     def kernel(self, kernel: n.Kernel) -> KernelText:
         if kernel.placement == "grid":
-            packed = flat.kernel(self.unit, kernel)
+            packed = flat.kernel(self.unit, kernel, self.checks.opening(kernel.name))
             if packed is not None:
                 return packed
         loop = one_loop(kernel)
@@ -81,6 +83,7 @@ class KernelPrinter:
         rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
+        tile: Tile | None = None
         accumulators = accumulated((loop,))
         buffers, scalars, params = parameters(self.program, kernel, shared=rows)
         name = ident(kernel.name)
@@ -107,6 +110,9 @@ class KernelPrinter:
             body.order, body.loops = order, 1
             body.held, body.cited = group.held, group.cited
             body.slice_number = "blockIdx.x", "block"
+            body.tile = tile = tile_of(self.program, inner)
+            if tile is not None:
+                print_tile(body, tile)
             body.nested(inner)
             group.take(body)
             if any(a.buffer in body.own for a in body.pending):
@@ -135,17 +141,19 @@ class KernelPrinter:
         group.block(after)
         slices = self.slices(params)
         guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
-        if guards:
-            params.append("long long *error")
+        opening = self.checks.opening(kernel.name)
+        if opening:
+            params.append("long long *errors")
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
-            launch = Launch("rows", (b.product(counts), self.width(inner, axes, scalars_set(kernel) | inside)))
+            width = self.width(inner, axes, scalars_set(kernel) | inside)
+            launch = Launch("rows", (b.product(counts), width), 1 if tile is None else HELD)
         else:
             launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
         bound = BLOCK_THREADS if rows else THREADS
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
-        text += "\n".join(group.lines) + "\n}\n"
+        text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(
             name,
             text,
@@ -156,6 +164,7 @@ class KernelPrinter:
             tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
             False,
             slices,
+            bool(opening),
         )
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
@@ -204,16 +213,21 @@ class KernelPrinter:
         group.nested(kernel.body)
         guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
         slices = self.slices(params)
+        opening, passed = self.checks.opening(kernel.name), list(params)
+        if opening:
+            passed.append("long long *errors")
         if guards:
             params.append("long long *error")
+        begins = "".join(f"{line}\n" for line in opening)
         name = ident(kernel.name)
         counts = work(self.program, kernel)
         if counts and not group.meets:
             # No thread waits for another: as many blocks as there is work for.
             self.unit.pieces.add("threads")
-            text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(params)}) {{\n'
-            text += "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
-            return KernelText(name, text, buffers, scalars, Launch("spread", counts), guards, (), False, slices)
+            text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(passed)}) {{\n'
+            text += begins + "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
+            launch = Launch("spread", counts)
+            return KernelText(name, text, buffers, scalars, launch, guards, (), False, slices, bool(opening))
         self.unit.pieces.add("block")
         text = "\n".join(group.lines) + "\n}\n"
         given = [p.replace("*", " ").split()[-1] for p in params]
@@ -227,14 +241,16 @@ class KernelPrinter:
         memory = self.unit.local("grid_memory")
         if cooperative:
             self.unit.pieces.add("grid")
-            params.append(f"unsigned char *{memory}")
-        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(params)}) {{\n'
+            passed.append(f"unsigned char *{memory}")
+        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(passed)}) {{\n'
+        text += begins
         if cooperative:
             text += f"    if (gridDim.x == 1) {{\n        Block block;\n        {call('block', 12)}\n    }} else {{\n"
             text += f"        Grid grid({memory});\n        {call('grid', 12)}\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
-        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), cooperative, slices)
+        launch = Launch("block", counts)
+        return KernelText(name, text, buffers, scalars, launch, guards, (), cooperative, slices, bool(opening))
 
 
 def _longer(a: Expr, c: Expr) -> Expr:

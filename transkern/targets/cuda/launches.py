@@ -42,6 +42,7 @@ class KernelText:
     partials: tuple[str, ...] = ()
     cooperative: bool = False  # a ``block`` kernel that a cooperative grid can run, too: its last parameter is for that
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
+    errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
 
 
 def wrapped(params: Sequence[str], width: int = 110, indent: int = 8) -> str:

@@ -126,9 +126,9 @@ def _spread(*counts):
     return 1 << (max(1, wanted) - 1).bit_length(), 256
 ''',
     "_rows": '''
-def _rows(rows, width):
-    """A block for each row, of as many threads as the row has elements, within limits."""
-    return max(1, min(rows, 32 * _multiprocessors())), _together(width)
+def _rows(rows, width, each=1):
+    """A block for each row, with a thread for each element, or for `each` of them, within limits."""
+    return max(1, min(rows, 32 * _multiprocessors())), _together(-(-width // each))
 ''',
     "_together": f'''
 def _together(*counts):
@@ -147,24 +147,24 @@ def _group(*counts):
     return blocks, {BLOCK}, cp.zeros(16 + 32 * blocks, np.uint8)
 ''',
     "_raise_failed": '''
-def _raise_failed(error):
-    """Raises what a check in a kernel found."""
-    code, *numbers = error.get().tolist()
-    if code:
-        kind, message, *types = _ERRORS[code]
-        raise kind(message.format(*map(_shown, types, numbers)))
+def _raise_failed(errors):
+    """Raises what a check in a kernel found first."""
+    for code, *numbers in errors.get().tolist():
+        if code:
+            kind, message, *types = _ERRORS[code]
+            raise kind(message.format(*map(_shown, types, numbers)))
 ''',
     "_raise_changed": f'''
-def _raise_changed(error):
-    """Raises what a check in a kernel found, with what goes into the arguments before it is seen."""
-    code, *numbers = error.get().tolist()
-    if code:
-        kind, message, *types = _ERRORS[code]
-        told = [*map(_shown, types, numbers)]
-        found = kind(message.format(*told))
-        if code in _CHANGES:
-            found.{CHANGES} = _CHANGES[code](*told)
-        raise found
+def _raise_changed(errors):
+    """Raises what a check in a kernel found first, with what goes into the arguments before it is seen."""
+    for code, *numbers in errors.get().tolist():
+        if code:
+            kind, message, *types = _ERRORS[code]
+            told = [*map(_shown, types, numbers)]
+            found = kind(message.format(*told))
+            if code in _CHANGES:
+                found.{CHANGES} = _CHANGES[code](*told)
+            raise found
 ''',
     "_shown": '''
 def _shown(is_a, bits):
