@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 
 from transkern.fuse.lowering.kernels import interface
 from transkern.ir import nodes as n
-from transkern.ir.traverse import buffers_read, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+from transkern.records import replace
 
 RECORD = n.GUARD_NUMBERS + 3
 """Numbers of a record: the check's, those of its message, how early it failed, and whether a thread writes."""
@@ -59,6 +68,70 @@ def checks_of(program: n.Program) -> Checks:
         on_device = {name for s in kernels for name in scalars_set(s)}
         found.at_end = bool(_Reading(program, found, on_device).block(program.body, ()))
     return found
+
+
+# ---- checks that the host would have to ask the device for ----------------------------------------------------------
+
+
+def check_in_kernels(program: n.Program) -> n.Program:
+    """The program with checks of what stands in device memory at the beginning of the kernel behind them:
+
+        raise unless first_out[] < 0             kernel f_y:
+        kernel f_y: …                     to         raise unless first_out[] < 0; …
+    """
+    on_device = {name for s in walk(program.body) if isinstance(s, n.Kernel) for name in scalars_set(s)}
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        waiting: list[n.Guard] = []
+        for s in statements:
+            if isinstance(s, n.Guard) and _asks_device(s, program, on_device):
+                waiting.append(s)
+                continue
+            if waiting and isinstance(s, n.Kernel) and not _read_by(waiting) & buffers_written(s):
+                s = replace(s, body=(*waiting, *s.body))
+                waiting = []
+            elif waiting and not _passes(s, program, on_device):
+                out += waiting
+                waiting = []
+            out.append(s if isinstance(s, n.Kernel) else with_bodies(s, block))
+        return (*out, *waiting)
+
+    return replace(program, body=block(program.body))
+
+
+def at_entry(kernel: n.Kernel) -> tuple[n.Guard, ...]:
+    """The checks that a kernel makes before all else."""
+    found = []
+    written = buffers_written(kernel)
+    for s in kernel.body:
+        if not isinstance(s, n.Guard) or _read_by([s]) & written:
+            break
+        found.append(s)
+    return tuple(found)
+
+
+def _asks_device(s: n.Guard, program: n.Program, on_device: set[str]) -> bool:
+    names = {name for e in own_exprs(s) for name in variables_read(e)}
+    return bool(buffers_read(s.condition)) and not names & on_device and s.condition not in program.assumptions
+
+
+def _read_by(checks: Iterable[n.Guard]) -> set[str]:
+    return {name for s in checks for e in own_exprs(s) for name in buffers_read(e)}
+
+
+def _passes(s: n.Stmt, program: n.Program, on_device: set[str]) -> bool:
+    """Whether a statement may come before a check: nobody sees it if that fails, and it fails itself nowhere."""
+    match s:
+        case n.Let(_, value):
+            return not buffers_read(value) and not variables_read(value) & on_device
+        case n.Alloc(buffer):
+            return not any(variables_read(d) & on_device for d in program.buffers[buffer].dims)
+        case _:
+            return False
+
+
+# ---- when they are read ----------------------------------------------------------------------------------------------
 
 
 class _Reading:

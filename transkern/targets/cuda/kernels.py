@@ -16,9 +16,10 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.highest import highest
 from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
+from transkern.records import replace
 from transkern.targets.clike import ident
-from transkern.targets.cuda.body import Unit, extent_of, has_guards
-from transkern.targets.cuda.failures import Checks
+from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
+from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.loops import accumulated
 from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
@@ -44,14 +45,42 @@ class KernelPrinter:
 
     def __init__(self, program: n.Program, checks: Checks) -> None:
         self.program, self.unit, self.checks = program, Unit(program), checks
+        self.opening: list[str] = []  # of the present kernel, whose first check has the number behind `first_guard`
+        self.first_guard, self.whole = 0, n.Kernel("", ())
 
     def kernel(self, kernel: n.Kernel) -> KernelText:
+        """The text of a kernel. What it checks at its beginning stands in front of all forms."""
+        self.first_guard = len(self.unit.guards)
+        self.whole, entry = kernel, at_entry(kernel)
+        self.opening = self.checks.opening(kernel.name) + self.entry(entry)
+        kernel = replace(kernel, body=kernel.body[len(entry) :])
         if kernel.placement == "grid":
-            packed = flat.kernel(self.unit, kernel, self.checks.opening(kernel.name))
+            packed = flat.kernel(self.unit, kernel, self.opening, self.whole)
             if packed is not None:
+                packed.guards = self.guards()
                 return packed
         loop = one_loop(kernel)
         return self.together(kernel) if loop is None else self.grid(kernel, loop)
+
+    def entry(self, checks: Sequence[n.Guard]) -> list[str]:
+        """Checks that all threads make, of what none of them changes; one puts down what fails."""
+        body = Body(self.unit)
+        for s in checks:
+            self.unit.guards.append(s)
+            body.source(s)
+            body.open(f"if (!({self.unit.c.expr(s.condition)}))")
+            body.open("if (blockIdx.x == 0 && threadIdx.x == 0)")
+            body.line(f"error[0] = {len(self.unit.guards)};")
+            for k, arg in enumerate(s.args):
+                body.line(f"error[{k + 1}] = {body.told(arg)};")
+            body.close()
+            body.line("return;")
+            body.close()
+        return body.lines
+
+    def guards(self) -> dict[int, n.Guard]:
+        """The checks of the kernel, by their numbers."""
+        return {k + 1: g for k, g in enumerate(self.unit.guards) if k >= self.first_guard}
 
     def variables(self, body: GroupBody, kernel: n.Kernel, scalars: Sequence[Var]) -> None:
         """Declares the scalars that the kernel assigns."""
@@ -80,12 +109,12 @@ class KernelPrinter:
     def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
-        rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
+        rows, guarded = self.needs_rows(inner), has_guards(loop)
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
         accumulators = accumulated((loop,))
-        buffers, scalars, params = parameters(self.program, kernel, shared=rows)
+        buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
         name = ident(kernel.name)
         if rows or accumulators:
             self.unit.pieces.add("block")
@@ -140,8 +169,7 @@ class KernelPrinter:
             group.settle(loop)
         group.block(after)
         slices = self.slices(params)
-        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
-        opening = self.checks.opening(kernel.name)
+        opening = self.opening
         if opening:
             params.append("long long *errors")
         counts = tuple(extent_of(a) for a in axes)
@@ -160,7 +188,7 @@ class KernelPrinter:
             buffers,
             scalars,
             launch,
-            guards,
+            self.guards(),
             tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
             False,
             slices,
@@ -206,17 +234,17 @@ class KernelPrinter:
 
     def together(self, kernel: n.Kernel) -> KernelText:
         """All statements by one group: a block, or a cooperative grid where there is much to do."""
-        first_guard = len(self.unit.guards)
-        buffers, scalars, params = parameters(self.program, kernel, shared=True)
+        before = len(self.unit.guards)
+        buffers, scalars, params = parameters(self.program, self.whole, shared=True)
         group = GroupBody(self.unit, "group", kernel)
         self.variables(group, kernel, scalars)
         group.nested(kernel.body)
-        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
+        guards = self.guards()
         slices = self.slices(params)
-        opening, passed = self.checks.opening(kernel.name), list(params)
+        opening, passed = self.opening, list(params)
         if opening:
             passed.append("long long *errors")
-        if guards:
+        if len(self.unit.guards) > before:
             params.append("long long *error")
         begins = "".join(f"{line}\n" for line in opening)
         name = ident(kernel.name)

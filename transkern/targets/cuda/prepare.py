@@ -36,12 +36,13 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.targets.cuda.failures import check_in_kernels
 from transkern.targets.cuda.nests import own
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
+    return check_in_kernels(branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program)))))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:

@@ -48,8 +48,9 @@ class _Nest:
     inner: tuple[n.Stmt, ...]
 
 
-def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str] = ()) -> KernelText | None:
-    """The kernel in this form, or None where it does not have it; `opening` are its first lines, where it has any."""
+def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> KernelText | None:
+    """The kernel in this form, or None where it does not have it; `opening` are its first lines, where it has any, and
+    `full` is the kernel with what these need."""
     found = _nest(s)
     if found is None:
         return None
@@ -60,7 +61,7 @@ def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str] = ()) -> KernelText |
     whole = all(a.index == found.axes and a.buffer.dims[1:] == found.extents[1:] for a in accesses)
     if not whole and not _worth_words(found, accesses, width):
         return None
-    buffers, scalars, params = parameters(unit.program, s, shared=False)
+    buffers, scalars, params = parameters(unit.program, full, shared=False)
     if opening:
         params.append("long long *errors")
     consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in found.lets]]}
