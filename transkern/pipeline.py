@@ -261,7 +261,9 @@ _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
-    *DEVICE_PASSES[:_HELD],
+    DEVICE_PASSES[0],
+    count_by_axis,
+    *DEVICE_PASSES[1:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     *DEVICE_PASSES[_HELD:_FORMED],

@@ -46,14 +46,14 @@ class Checks:
     at_end: bool = False
 
     def opening(self, kernel: str) -> list[str]:
-        """How a kernel with the parameter ``errors`` begins."""
+        """How a kernel with the parameter ``error_records`` begins."""
         lines = []
         if looks := self.looks.get(kernel):
-            failed = " | ".join(f"errors[{RECORD * k}]" for k in looks)
+            failed = " | ".join(f"error_records[{RECORD * k}]" for k in looks)
             lines.append(f"    if ({failed}) return;  // a check before this kernel has failed")
         if kernel in self.records:
             at = RECORD * self.records[kernel]
-            lines.append(f"    long long *const error = errors{f' + {at}' if at else ''};")
+            lines.append(f"    long long *const error = error_records{f' + {at}' if at else ''};")
         return lines
 
 

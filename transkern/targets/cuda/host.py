@@ -26,7 +26,7 @@ _INFIX = {
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 _TAKEN = frozenset(
-    ("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory")
+    ("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory", "parts")
 )
 
 

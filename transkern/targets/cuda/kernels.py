@@ -22,6 +22,7 @@ from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.loops import accumulated
+from transkern.targets.cuda.forms.parts import open_points, shares_points
 from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
@@ -31,12 +32,14 @@ from transkern.targets.cuda.launches import (
     REDUCED,
     STEP,
     THREADS,
+    TILED,
     KernelText,
     Launch,
     wrapped,
 )
 from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
+from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 
 
@@ -110,6 +113,7 @@ class KernelPrinter:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
         rows, guarded = self.needs_rows(inner), has_guards(loop)
+        parts = "" if rows or guarded or not shares_points(inner) else self.unit.local("parts")
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
@@ -146,6 +150,16 @@ class KernelPrinter:
             group.take(body)
             if any(a.buffer in body.own for a in body.pending):
                 group.line("block.sync();")  # the next row takes the same memory
+        elif parts:
+            self.unit.pieces.add("parts")
+            group.source(loop)
+            sharing = self.unit.local("sharing")
+            order = open_points(group, axes, parts, sharing)
+            body = GroupBody(self.unit, sharing, kernel, group.depth, warps=False)
+            body.order, body.loops = order, 1
+            body.held, body.cited = group.held, group.cited
+            body.nested(inner)
+            group.take(body)
         else:
             first, step = self.unit.local("thread"), self.unit.local("threads")
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
@@ -171,15 +185,21 @@ class KernelPrinter:
         slices = self.slices(params)
         opening = self.opening
         if opening:
-            params.append("long long *errors")
+            params.append("long long *error_records")
+        if parts:
+            params.append(f"const int {parts}")
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             launch = Launch("rows", (b.product(counts), width), 1 if tile is None else HELD)
+        elif parts:
+            inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
+            width = self.width(inner, axes, scalars_set(kernel) | inside)
+            launch = Launch("parts", (b.product(counts), width))
         else:
             launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
-        bound = BLOCK_THREADS if rows else THREADS
+        bound = (BLOCK_THREADS if tile is None else TILED) if rows else SHARING if parts else THREADS
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(
@@ -243,7 +263,7 @@ class KernelPrinter:
         slices = self.slices(params)
         opening, passed = self.opening, list(params)
         if opening:
-            passed.append("long long *errors")
+            passed.append("long long *error_records")
         if len(self.unit.guards) > before:
             params.append("long long *error")
         begins = "".join(f"{line}\n" for line in opening)

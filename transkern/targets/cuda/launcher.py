@@ -438,6 +438,8 @@ class Launcher:
                 ]
         arguments += [self.argument(v) for v in kernel.scalars]
         match kernel.launch.form:
+            case "parts":
+                self.line(f"blocks, threads, parts = {self.use('_sharing')}({', '.join(counts)})")
             case "elements" if not kernel.partials:
                 self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
             case "elements":
@@ -465,6 +467,8 @@ class Launcher:
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
         if kernel.errors:
             arguments.append("errors")
+        if kernel.launch.form == "parts":
+            arguments.append("np.int32(parts)")
         if kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
         else:

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
+from transkern.targets.cuda.launches import TILED
 from transkern.targets.rooms import begin_anew
 
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
 ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
+SHARED_FROM = 131_072  # threads with which a device is busy: points of which there are fewer share them
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
@@ -125,10 +127,20 @@ def _spread(*counts):
     wanted = min(-(-max(counts) // 256), 32 * _multiprocessors())
     return 1 << (max(1, wanted) - 1).bit_length(), 256
 ''',
-    "_rows": '''
+    "_sharing": f'''
+def _sharing(points, length):
+    """Blocks, threads, and how many of these share a point whose reductions are so long."""
+    parts = 1
+    while parts < 64 and points * parts < {SHARED_FROM} and 4 * parts <= length:
+        parts *= 2
+    threads = max(256, 8 * parts)
+    return max(1, min(-(-points * parts // threads), 32 * _multiprocessors())), threads, parts
+''',
+    "_rows": f'''
 def _rows(rows, width, each=1):
     """A block for each row, with a thread for each element, or for `each` of them, within limits."""
-    return max(1, min(rows, 32 * _multiprocessors())), _together(-(-width // each))
+    threads = _together(-(-width // each))
+    return max(1, min(rows, 32 * _multiprocessors())), threads if each == 1 else min({TILED}, threads)
 ''',
     "_together": f'''
 def _together(*counts):
@@ -177,8 +189,8 @@ def _shown(is_a, bits):
 
 _NEEDS = {
     "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
-    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",), "_raise_failed": ("_shown",),
-    "_raise_changed": ("_shown",),
+    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
+    "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
 
 

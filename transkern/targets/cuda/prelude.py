@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from transkern.ir.nodes import GUARD_NUMBERS
 from transkern.targets.cuda import groups
 
+SHARING = 512
+"""Threads of a block whose points they share, at most."""
+
 COMMON = r"""
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
@@ -255,6 +258,9 @@ def compose(used: Iterable[str]) -> str:
     if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
         pieces.add("reduce")
     used_groups = pieces & {"block", "warp", "grid"}
+    if "parts" in pieces and not used_groups:
+        pieces.add("block")
+        used_groups = {"block"}
     parts = [COMMON] + ([HALF] if "half" in pieces else [])
     if used_groups:
         parts.append(LANES)
@@ -271,6 +277,8 @@ def compose(used: Iterable[str]) -> str:
             if name == "grid":
                 parts.append(groups.GRID_OPS)
             parts.append(head.rstrip("\n") + "".join(table.get(m, "").rstrip("\n") for m in members) + "\n};\n")
+    if "parts" in pieces:
+        parts.append(groups.PARTS.replace("THREADS", str(SHARING)))
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("last_block", LAST_BLOCK),

@@ -63,7 +63,7 @@ def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> K
         return None
     buffers, scalars, params = parameters(unit.program, full, shared=False)
     if opening:
-        params.append("long long *errors")
+        params.append("long long *error_records")
     consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in found.lets]]}
     values = {e.name for e in exprs(_elements_only(found.inner)) if isinstance(e, Var)} - scalars_set(found.inner[0])
     values -= {name for x in found.inner for name in scalars_set(x)}

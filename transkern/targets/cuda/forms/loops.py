@@ -71,6 +71,8 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             print_held(of, of.tile, s)
             end_parts(of, parts)
             return
+        if outer and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
+            of.lines.append("#pragma unroll 4")  # so many loads at the same time
         of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
         order = Var(s.axis, "index")
     else:

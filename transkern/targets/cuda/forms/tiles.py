@@ -1,4 +1,4 @@
-"""Rows that a block goes through stay in its threads' registers: a thread has the first `HELD` of its elements there.
+"""Rows that a block goes through stay in its threads' registers: a thread has the first of its elements there.
 
     for (r = rank; r < m; r += size)         for k < 4: if (k * size + rank < m) x_held[k] = x[k * size + rank];
         max = larger(max, x[r])              for k < 4: if (k * size + rank < m) max = larger(max, x_held[k]);
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HELD = 4
 """Elements of each array that a thread keeps: as many loads are in flight."""
 _BYTES = 128
-"""Of all that a thread keeps: a quarter of the registers that it has in a block of 1024."""
+"""Of all that a thread keeps: a quarter of the registers that it has."""
 
 _Key = tuple[str, int, tuple[Expr, ...]]
 
@@ -107,10 +107,11 @@ def tile_of(program: n.Program, inner: Sequence[n.Stmt]) -> Tile | None:
     several = {x.buffer.name for x in found.values() if x.number > 1} & written
     kept = [x for x in found.values() if x.buffer.name not in spoilt | several and x.buffer.layout == "C"]
     kept.sort(key=lambda x: -len(x.loops))
+    kept = [x for x in kept if x.loaded_first or len(x.loops) > 1]
     size, places = 0, []
     for x in kept:
         size += HELD * max(4, itemsize(x.buffer.dtype))
-        if size <= _BYTES and (x.loaded_first or len(x.loops) > 1):
+        if size <= _BYTES:
             places.append(x)
     return Tile(tuple(loops), tuple(places)) if places else None
 
@@ -230,6 +231,7 @@ def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
             of.line(f"{x.held}[{k}] = {x.here.name};")
     of.close()
     of.close()
+    of.lines.append("#pragma unroll 1")  # seldom needed; its trips would be counted by a division
     of.open(f"for (long long {i} = {HELD} * {g}.size() + {g}.rank(); {i} < {stop}; {i} += {g}.size())")
     _print(of, axis, s.body)
     of.close()
