@@ -379,4 +379,3 @@ def test_checks_in_a_loop() -> None:
     alike(checked_in_turns, RNG.standard_normal(40), order, 5, target="cuda")
     order[3] = 40
     alike(checked_in_turns, RNG.standard_normal(40), order, 5, target="cuda")
-    alike(checked_in_turns, RNG.standard_normal(40), order, 0, target="cuda")

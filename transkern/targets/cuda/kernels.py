@@ -199,7 +199,7 @@ class KernelPrinter:
             launch = Launch("parts", (b.product(counts), width))
         else:
             launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
-        bound = (BLOCK_THREADS if tile is None else TILED) if rows else SHARING if parts else THREADS
+        bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(

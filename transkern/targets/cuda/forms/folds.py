@@ -82,8 +82,13 @@ def fold_of(s: n.Stmt) -> Fold | None:
         if not variables_read(e) & own:
             return terms.setdefault(e, Var(f"{ident(s.axis)}_term{len(terms)}", e.dtype))
         if isinstance(e, Apply) and e.op in _CHOOSING:
-            return Apply(e.op, (b.map_expr(e.args[0], term), *e.args[1:]), e.dtype)
+            first, *others = e.args
+            return Apply(e.op, (b.map_expr(first, term), *(b.map_expr(x, name) for x in others)), e.dtype)
         return None
+
+    def name(e: Expr) -> Expr | None:
+        """A name in what may not be computed, as a term: it is known in any case."""
+        return term(e) if isinstance(e, Var) else None
 
     steps = [map_statement(x, term) for x in steps]
     left = {name for x in steps for e in exprs((x,)) for name in variables_read(e)} & mine
