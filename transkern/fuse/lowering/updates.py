@@ -99,6 +99,8 @@ FROM = 4096
 """Iterations from which sorting is worth its launches."""
 _EACH = 16
 """Elements for each iteration at most: what is kept for each element must not cost more than the iterations do."""
+_MOST = 1 << 27
+"""Iterations up to which places are numbers of 32 bits, which are sorted in half the passes."""
 _OUT_OF_ORDER = ("float16",)
 
 
@@ -165,7 +167,7 @@ class _Sorted:
             return None
         size = b.product(into.dims)
         many = b.both(
-            b.compare("greater_equal", s.stop, b.index(FROM)),
+            b.both(b.compare("greater_equal", s.stop, b.index(FROM)), b.compare("less", s.stop, b.index(_MOST))),
             b.compare("less_equal", size, b.mul(b.index(_EACH), s.stop)),
         )
         names: dict[str, Expr] = {s.axis: Var("", "index")}
@@ -190,12 +192,12 @@ class _Sorted:
     ) -> Iterator[n.Stmt]:
         """Sorts the places, and looks where each element's begin and end."""
         into, count = self.buffers[store.buffer], s.stop
-        places = self.array("places", "int64", count)
+        places = self.array("places", "int32", count)
         axis = Var(self.names.fresh("k"), "index")
         inside, names = self.renamed(lets, {s.axis: axis})
         place = b.ravel([b.substitute(i, names) for i in store.index], into.dims)
         yield n.Alloc(places)
-        yield _loop(s, axis, count, *inside, n.Store(places, (axis,), b.cast(place, "int64")))
+        yield _loop(s, axis, count, *inside, n.Store(places, (axis,), b.cast(place, "int32")))
         yield n.Alloc(had.order)
         yield n.Library("argsort", (had.order,), (places,), (("axis", 0), ("kind", "stable")), span=s.span)
 
@@ -206,11 +208,11 @@ class _Sorted:
         yield _loop(
             s, element, size, n.Store(had.begins, (element,), none), n.Store(had.ends, (element,), none)
         )
-        axis, here = Var(self.names.fresh("k"), "index"), Var(self.names.fresh("here"), "int64")
+        axis, here = Var(self.names.fresh("k"), "index"), Var(self.names.fresh("here"), "int32")
         target = b.cast(here, "index")
 
         def at(place: Expr) -> Expr:
-            return Load(places, (b.cast(Load(had.order, (place,), "int64"), "index"),), "int64")
+            return Load(places, (b.cast(Load(had.order, (place,), "int64"), "index"),), "int32")
 
         def other_than(neighbour: Expr) -> Expr:
             return Apply("not_equal", (at(neighbour), here), "bool")

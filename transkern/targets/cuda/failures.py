@@ -29,7 +29,7 @@ RECORD = n.GUARD_NUMBERS + 3
 
 _MOST = 6
 """Records that a kernel looks at, at most."""
-_QUIET = frozenset(("argsort", "dot", "lexsort", "matmul", "searchsorted", "select", "sort"))
+QUIET = frozenset(("argsort", "dot", "lexsort", "matmul", "searchsorted", "select", "sort"))
 """Library steps that take whatever stands in their operands, and neither wait for the device nor raise an error."""
 
 
@@ -185,7 +185,7 @@ class _Reading:
             case n.Guard() | n.Return() | n.Break() | n.Continue():
                 return True
             case n.Library(name, outs, ins):
-                if name not in _QUIET or any(self.program.buffers[x].role == "argument" for x in outs):
+                if name not in QUIET or any(self.program.buffers[x].role == "argument" for x in outs):
                     return True
                 dims = (d for x in (*outs, *ins) for d in self.program.buffers[x].dims)
                 return any(variables_read(d) & self.on_device for d in dims)

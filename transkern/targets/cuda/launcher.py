@@ -17,7 +17,7 @@ from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
 from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, walk_expr
 from transkern.targets.cuda import host, pieces
-from transkern.targets.cuda.failures import RECORD, Checks
+from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
@@ -216,9 +216,14 @@ class Launcher:
             if isinstance(s, n.Accumulator):  # its loop has gone: nothing was combined
                 self.line(f"{host.name(s.name)} = {_nothing(s)}")
                 self.defined.add(s.name)
-        for s in found:
-            if not isinstance(s, n.Accumulator):
+        for k, s in enumerate(found):
+            if not isinstance(s, n.Accumulator) and not (isinstance(s, n.Alloc) and self.is_made(s, found[k + 1 :])):
                 self.statement(s)
+
+    def is_made(self, s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
+        """Whether a library step behind it makes the array."""
+        after = next((x for x in rest if not isinstance(x, n.Alloc)), None)
+        return isinstance(after, n.Library) and after.name in QUIET and after.outs == (s.buffer,)
 
     def nested(self, statements: Sequence[n.Stmt], read: bool = False) -> None:
         self.depth += 1
