@@ -217,13 +217,8 @@ class Launcher:
                 self.line(f"{host.name(s.name)} = {_nothing(s)}")
                 self.defined.add(s.name)
         for k, s in enumerate(found):
-            if not isinstance(s, n.Accumulator) and not (isinstance(s, n.Alloc) and self.is_made(s, found[k + 1 :])):
+            if not isinstance(s, n.Accumulator) and not (isinstance(s, n.Alloc) and _is_made(s, found[k + 1 :])):
                 self.statement(s)
-
-    def is_made(self, s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
-        """Whether a library step behind it makes the array."""
-        after = next((x for x in rest if not isinstance(x, n.Alloc)), None)
-        return isinstance(after, n.Library) and after.name in QUIET and after.outs == (s.buffer,)
 
     def nested(self, statements: Sequence[n.Stmt], read: bool = False) -> None:
         self.depth += 1
@@ -553,6 +548,12 @@ class Launcher:
                 return self.given.get(name, name)
             case n.ConstantResult(value):
                 return "..." if value is ... else literal(value)
+
+
+def _is_made(s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
+    """Whether a library step behind it makes the array."""
+    after = next((x for x in rest if not isinstance(x, n.Alloc)), None)
+    return isinstance(after, n.Library) and after.name in QUIET and after.outs == (s.buffer,)
 
 
 def _left_in(program: n.Program) -> dict[str, str]:

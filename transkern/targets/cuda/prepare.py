@@ -34,6 +34,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
+    buffers_allocated,
     buffers_read,
     buffers_written,
     map_statement,
@@ -54,7 +55,8 @@ def prepare(program: n.Program) -> n.Program:
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
-    """Host scalars that only kernels need are loaded there, unless launches and arrays are as large as they say."""
+    """Host scalars that kernels need are loaded there, unless launches and arrays are as large as they say; the host
+    reads what it needs itself when it does: kernels that are launched before have not waited for it then."""
     body = list(program.body)
     sizes = _sizes(program)
     for position in range(len(body) - 1, -1, -1):
@@ -63,14 +65,25 @@ def read_in_kernels(program: n.Program) -> n.Program:
             continue
         rest = body[position + 1 :]
         users = [r for r in rest if s.name in scalars_used(r)]
-        changed = {b for r in rest for b in buffers_written(r)} & buffers_read(s.value)
-        if not users or changed or s.name in sizes or not all(isinstance(u, n.Kernel) for u in users):
+        changed = {b for r in rest for b in (*buffers_written(r), *buffers_allocated(r))} & buffers_read(s.value)
+        host = [r for r in users if not isinstance(r, n.Kernel)]
+        if not users or changed or s.name in sizes or (host and len(host) < len(users) and not _is_exact(s.value)):
             continue
-        body[position + 1 :] = [
+        rest = [
             replace(r, body=(s, *r.body)) if isinstance(r, n.Kernel) and s.name in scalars_used(r) else r for r in rest
         ]
-        del body[position]
+        if host:
+            rest.insert(next(k for k, r in enumerate(rest) if r is host[0]), s)
+        body[position:] = rest
     return replace(program, body=tuple(body))
+
+
+_EXACT = frozenset(("add", "subtract", "multiply", "divide", "negative", "sqrt", "cast", "maximum", "minimum"))
+"""Operations that a device and NumPy round alike."""
+
+
+def _is_exact(e: Expr) -> bool:
+    return all(not isinstance(x, Apply) or x.op in _EXACT for x in walk_expr(e))
 
 
 def _sizes(program: n.Program) -> set[str]:

@@ -63,7 +63,7 @@ def fold_of(s: n.Stmt) -> Fold | None:
         return None
     names = tuple(dict.fromkeys(x.name for x in s.body if isinstance(x, n.Assign)))
     own = {*names}
-    lets: list[n.Stmt] = []
+    lets: list[n.Let] = []
     steps: list[n.Stmt] = []
     for x in s.body:
         assert isinstance(x, (n.Let, n.Assign))
