@@ -222,13 +222,13 @@ class KernelPrinter:
         return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
 
     def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
-        """How many elements a row has: the longest loop inside; the launcher does not know what is `bound`."""
+        """How many elements a row has: the longest nest inside; the launcher does not know what is `bound`."""
         found: Expr = b.ONE
         for s in shared(inner):
-            extent = highest(s.stop if isinstance(s, n.Scanning) else extent_of(s), around)
-            if extent is None or variables_read(extent) & bound:
-                extent = b.index(THREADS)
-            found = _longer(found, extent)
+            extents = [s.stop] if isinstance(s, n.Scanning) else [extent_of(a) for a in nest(s)[0]]
+            bounds = [highest(e, around) for e in extents]
+            known = [e for e in bounds if e is not None and not variables_read(e) & bound]
+            found = _longer(found, b.product(tuple(known)) if len(known) == len(extents) else b.index(THREADS))
         return found
 
     def finish(self, group: GroupBody, names: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from transkern.targets.rooms import begin_anew
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
 ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
 SHARED_FROM = 131_072  # threads with which a device is busy: points of which there are fewer share them
+ROWS_FILL = 524_288  # threads of all rows that are more than a device has at a time
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
@@ -138,9 +139,15 @@ def _sharing(points, length):
 ''',
     "_rows": f'''
 def _rows(rows, width, each=1):
-    """A block for each row, with a thread for each element, or for `each` of them, within limits."""
+    """A block for each row, with a thread for each element, or for `each` of them, within limits: fewer where there are
+    so many rows that a device is busy anyway."""
     threads = _together(-(-width // each))
-    return max(1, min(rows, 32 * _multiprocessors())), threads if each == 1 else min({TILED}, threads)
+    if each > 1:
+        threads = min({TILED}, threads)
+    else:
+        while threads > 64 and rows * threads > {ROWS_FILL}:
+            threads //= 2
+    return max(1, min(rows, 32 * _multiprocessors())), threads
 ''',
     "_together": f'''
 def _together(*counts):
