@@ -146,8 +146,8 @@ class GroupBody(Body):
         elif (
             isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
         ):
-            if self.group == "warp" or not has_fold(s):
-                self.alone(s)
+            if self.group == "warp" or not has_fold(s) or (has_guards(s) and not self.is_block):
+                self.alone(s)  # a block of several cannot leave the kernel
             elif self.is_block:
                 super().statement(s)
             else:
