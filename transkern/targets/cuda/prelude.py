@@ -234,7 +234,7 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
     if (threadIdx.x == 0) {
         __threadfence();
         last = atomicAdd(arrived, 1u) == gridDim.x - 1;
-        if (last) *arrived = 0;
+        if (last) atomicExch(arrived, 0u);
         __threadfence();
     }
     __syncthreads();
