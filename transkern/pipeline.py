@@ -29,6 +29,7 @@ from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
+from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -260,8 +261,11 @@ _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
-    *DEVICE_PASSES[:_HELD],
+    DEVICE_PASSES[0],
+    count_by_axis,
+    *DEVICE_PASSES[1:_HELD],
     distribute_rows_for_devices,
+    order_by_terms,  # what is not taken apart
     *DEVICE_PASSES[_HELD:_FORMED],
     order_by_waves,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot

@@ -252,6 +252,50 @@ def collatz(k):
     return steps
 
 
+# --- work shared by threads
+
+
+@case([(matrix(3, 150, "float64"),), (matrix(2, 5, "float64"),), (matrix(2, 600, "float64"),)], 1e-13)
+def row_statistics(x):
+    y = x - x.max(axis=1, keepdims=True)
+    e = np.exp(y)
+    return e / e.sum(axis=1, keepdims=True), (y * y).sum(axis=1), e.argmin(axis=1)
+
+
+@case([(matrix(70, 11, "float64"),), (matrix(3, 40, "float64"),)], 1e-12)
+def column_statistics(x):
+    return x.max(axis=0), x.argmin(axis=0), x.mean(axis=0), ((x[:, None] - x[None]) ** 2).sum(axis=0).max()
+
+
+@case([(vector(70, "float64"),), (vector(9, "float64"),)])
+def sums_between_elements(r):
+    y, z = r * 0.1, np.zeros(len(r))
+    for k in range(1, len(r)):
+        total, least = 0.0, np.inf
+        for i in range(k):
+            total += r[k - i] * y[i]
+            least = min(least, y[i])
+        for i in range(k):
+            z[i] = y[i] + 0.01 * total * y[k - i - 1]
+        for i in range(k):
+            y[i] = z[i]
+        y[k] = least
+    return y
+
+
+@case(
+    [
+        (np.arange(40.0), np.arange(30), np.arange(25)),
+        (np.arange(40.0), np.arange(30) + 11, np.arange(25)),
+        (np.arange(40.0), np.arange(30) + 11, np.arange(25) + 30),
+        (np.arange(40.0), np.arange(30), np.arange(25) - 31),
+    ]
+)
+def gathered_twice(x, i, j):
+    y = x[i] * 2
+    return (y[j] + 1).reshape(5, 5).max(axis=0), y
+
+
 # --- results
 
 

@@ -26,7 +26,8 @@ __all__ = ["recorder"]
 _BY_NAME = {function.__name__: (function, calls) for function, calls, _ in functions.CASES}
 _FORMS = (
     "filtered_rows", "running", "extremes", "by_row", "relaxed", "powers", "greedy", "selection_sort",
-    "checked_in_order", "sums_and_elements",
+    "checked_in_order", "sums_and_elements", "row_statistics", "column_statistics", "sums_between_elements",
+    "gathered_twice",
 )  # fmt: skip
 
 

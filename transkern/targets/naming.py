@@ -29,8 +29,8 @@ _LONGEST = 80
 
 _OF_C = re.compile(r"(stride|offset|out|here|best|block|end|part|high|low|is_there)\d*")
 _OF_CUDA = re.compile(
-    r"(\w+_)?(stride|here|best|part|running|row|pack|words?|kept|stop|base|keep|total|place|partial|by|at|value|before|"
-    r"upto|sum)\d*"
+    r"(\w+_)?(stride|here|held|best|part|running|row|pack|words?|kept|stop|base|keep|total|place|partial|by|at|value|before|"
+    r"upto|sum|term)\d*"
 )
 _OF_PYTHON = re.compile("itself")
 """What targets put behind a name, and an underscore, for something that belongs to it."""

@@ -68,9 +68,9 @@ tiled_partition
 """
 
 _OWN = """
-group failure error arrived grid_memory in_words last_of first_of from_lane from_lane_xor warp_reduce warp_scan
-has_failed put_failure row_failed is_last_block Block Warp Grid Threads Pack Exact Half Best Failure Earlier Larger
-Smaller Plus Or AddExactly RunExactly add_double run_double numpy numpy_ndarray numpy_empty overlap kept methods
+group failure error error_records arrived grid_memory in_words last_of first_of from_lane from_lane_xor warp_reduce
+warp_scan has_failed put_failure row_failed is_last_block Block Warp Grid Threads Pack Exact Half Best Failure Earlier
+Larger Smaller Plus Or AddExactly RunExactly add_double run_double numpy numpy_ndarray numpy_empty overlap kept methods
 module why reason function as_array new_array large_array take_array add_exactly block_free block_buffer block_type
 block_slots block_spec keep_it running_value reserve release lowest as_double tell failed_at listen wants_errors
 flags_here lower_flags tell_flags is_readonly overlaps_itself stream meet meeting leave_core self unused

@@ -281,15 +281,7 @@ class Body:
         extents = tuple(extent_of(a) for a in axes)
         total = b.product(extents)
         self.open(f"for (long long {q.name} = {first}; {q.name} < {self.c.operand(total)}; {q.name} += {size})")
-        rest: Expr = q
-        texts = []
-        for k in range(len(axes) - 1, -1, -1):
-            at = rest if k == 0 else Apply("remainder", (rest, extents[k]), "index")
-            step = axes[k].step
-            value = b.add(axes[k].start, at if step == b.ONE else Apply("multiply", (at, step), "index"))
-            texts.append(f"const long long {ident(axes[k].axis)} = {self.c.expr(value)};")
-            rest = Apply("floor_divide", (rest, extents[k]), "index")
-        for text in reversed(texts):
+        for text in points_of(self.c, axes, q):
             self.line(text)
         return q
 
@@ -393,6 +385,19 @@ class Body:
         self.line(f"failure = {{{self.c.expr(self.order)}, {len(self.unit.guards)}, {{{numbers}}}}};")
         self.line("break;")
         self.close()
+
+
+def points_of(c: CPrinter, axes: Sequence[n.Loop], q: Expr) -> list[str]:
+    """The variables of a nest's `axes` at its point number `q`."""
+    rest = q
+    texts = []
+    for k in range(len(axes) - 1, -1, -1):
+        extent, step = extent_of(axes[k]), axes[k].step
+        at = rest if k == 0 else Apply("remainder", (rest, extent), "index")
+        value = b.add(axes[k].start, at if step == b.ONE else Apply("multiply", (at, step), "index"))
+        texts.append(f"const long long {ident(axes[k].axis)} = {c.expr(value)};")
+        rest = Apply("floor_divide", (rest, extent), "index")
+    return texts[::-1]
 
 
 def extent_of(s: n.Loop) -> Expr:

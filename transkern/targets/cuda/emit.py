@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.traverse import exprs, walk
+from transkern.targets.cuda.failures import checks_of
 from transkern.targets.cuda.kernels import KernelPrinter
 from transkern.targets.cuda.launcher import Launcher
 from transkern.targets.cuda.prelude import compose
@@ -31,9 +32,10 @@ def emit_with_places(program: n.Program, standalone: bool) -> tuple[str, Launche
     """The text of ``<name>.cu``, and the launcher, which knows what places in the source its lines stand for."""
     check_told(program, "CUDA", prints=True)
     program = replace(with_names(prepare(program), CUDA), name=function_name(program.name, CUDA))
-    printer = KernelPrinter(program)
+    checks = checks_of(program)
+    printer = KernelPrinter(program, checks)
     kernels = {s.name: printer.kernel(s) for s in walk(program.body) if isinstance(s, n.Kernel)}
-    launcher = Launcher(program, kernels, standalone)
+    launcher = Launcher(program, kernels, checks, standalone)
     unit = printer.unit
     helpers = [text.rstrip() for text in unit.c.used.values()]
     parts = [

@@ -25,7 +25,9 @@ from transkern.ir.traverse import (
 from transkern.targets.clike import ident, kind_of
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
-from transkern.targets.cuda.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
+from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold
+from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
+from transkern.targets.cuda.forms.tiles import Tile
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
 
@@ -51,6 +53,7 @@ class GroupBody(Body):
         axes = (s.axis for s in walk(kernel.body) if isinstance(s, n.Loop))
         self.moving = frozenset((*scalars_set(kernel), *axes))
         self.stored_until = -1  # how many lines there were after the last store of the first thread
+        self.is_block = group == "block"
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
@@ -58,6 +61,7 @@ class GroupBody(Body):
         self.continued: list[set[Access]] = []  # and at each `continue`
         self.meets = False  # whether the threads wait for each other anywhere
         self.own: set[str] = set()  # arrays of one iteration, which the next one has, too
+        self.tile: Tile | None = None  # what threads keep of the row that they are at
         rows = (s for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel" and rows_for_warps(s))
         self.several = len([*rows]) > 1  # loops over the warps
 
@@ -142,7 +146,12 @@ class GroupBody(Body):
         elif (
             isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
         ):
-            self.alone(s)
+            if self.group == "warp" or not has_fold(s) or (has_guards(s) and not self.is_block):
+                self.alone(s)  # a block of several cannot leave the kernel
+            elif self.is_block:
+                super().statement(s)
+            else:
+                self.by_first_block(s)
         else:
             super().statement(s)
         if isinstance(s, (n.Assign, n.Loop, n.While, n.Compact)):
@@ -240,20 +249,48 @@ class GroupBody(Body):
             self.line(f"{variable} = {self.group}.from({variable}, 0);")
             self.met()
 
+    def by_first_block(self, s: n.Stmt) -> None:
+        """Loops in order with sums in order inside: a barrier of one block costs little."""
+        accesses = within((s,), self.program.buffers, self.written, Spread(("",), aligned=False))
+        self.touch(accesses)
+        self.unit.pieces |= {"reduce", "fold"}
+        self.open(f"if ({self.group}.leads())")
+        block = self.unit.local("first_block")
+        self.line(f"Block &{block} = {self.group}.first();")
+        body = GroupBody(self.unit, block, self.kernel, self.depth, warps=False)
+        body.held, body.cited, body.is_block = self.held, self.cited, True
+        body.nested((s,))
+        self.take(body)
+        self.close()
+        bound = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
+        names = sorted(scalars_set(s) - (bound - set(self.program.variables)))
+        for name in names:
+            held = self.held.get(name)
+            variable = ident(name) if held is None else held.name
+            self.line(f"{variable} = {self.group}.from({variable}, 0);")
+            self.met()
+
     # --- loops
 
     def loop(self, s: n.Loop) -> None:
         if s.kind == "sequential":
-            self.source(s)
-            self.touch(self.reads(s.start, s.stop, s.step))
-            self.repeated(self.header(s), lambda: self.again(s.stop, s.body))
-            self.leave_if_failed(s)
+            fold = fold_of(s) if self.group != "warp" else None
+            if fold is not None:
+                print_fold(self, s, fold, lambda: self.in_order(s))
+            else:
+                self.in_order(s)
         elif (found := search(s)) is not None:
             print_search(self, s, found)
         elif self.warps and rows_for_warps(s):
             self.rows(s)
         else:
             print_elements(self, s)
+
+    def in_order(self, s: n.Loop) -> None:
+        self.source(s)
+        self.touch(self.reads(s.start, s.stop, s.step))
+        self.repeated(self.header(s), lambda: self.again(s.stop, s.body))
+        self.leave_if_failed(s)
 
     def again(self, stop: Expr, body: Sequence[n.Stmt]) -> None:
         self.nested(body)

@@ -74,6 +74,11 @@ BLOCK_PARTS = {
         return (int)__reduce_min_sync(0xffffffffu, lane < warps() ? slots[turn][lane] : 0xffffffffu);
     }
 """,
+    "fold": r"""
+    // Whether this block works for the group, which then learns what it has found.
+    __device__ bool leads() const { return true; }
+    __device__ Block &first() { return *this; }
+""",
     "scan": r"""
     template <class T, class Op>
     __device__ T scan(const T value, const Op op, T &total) {
@@ -175,6 +180,41 @@ WARP_PARTS = {
 """,
 }
 
+PARTS = r"""
+// The threads of a block that share a point: one of each `width` threads. A thread whose point is not there has a rank
+// that no loop reaches, and comes along.
+struct Parts {
+    int parts;
+    bool is_there;
+    __device__ Parts(const int parts, const bool is_there) : parts(parts), is_there(is_there) {}
+    __device__ int width() const { return blockDim.x / parts; }
+    __device__ long long rank() const { return is_there ? threadIdx.x / width() : 1ll << 62; }
+    __device__ int size() const { return parts; }
+    __device__ long long start(const long long low) const {
+        return is_there ? low + ((rank() - low) & (size() - 1)) : 1ll << 62;
+    }
+    __device__ void sync() { __syncthreads(); }
+    template <class T, class Op>
+    __device__ T reduce(const T value, const Op op) {
+        if (parts == 1) return value;
+        __shared__ T slots[THREADS];
+        const int lane = threadIdx.x % width(), part = threadIdx.x / width();
+        slots[threadIdx.x] = value;
+        __syncthreads();
+        for (int half = parts / 2; half > 0; half /= 2) {
+            if (part < half) slots[threadIdx.x] = op(slots[threadIdx.x], slots[threadIdx.x + half * width()]);
+            __syncthreads();
+        }
+        const T result = slots[lane];
+        __syncthreads();
+        return result;
+    }
+    struct Any { __device__ bool operator()(const bool a, const bool b) const { return a | b; } };
+    __device__ bool any(const bool value) { return reduce(value, Any()); }
+    __device__ bool all(const bool value) { return !reduce(!value, Any()); }
+};
+"""
+
 GRID = r"""
 // All blocks of a cooperative launch working together. `memory`: 16 bytes for the barrier, zero at first, then two rows
 // of 16 bytes a block.
@@ -228,6 +268,10 @@ GRID_PARTS = {
         sync();
         return row[0];
     }
+""",
+    "fold": r"""
+    __device__ bool leads() const { return blockIdx.x == 0; }
+    __device__ Block &first() { return block; }
 """,
     "search": r"""
     __device__ int highest(const bool here) { return reduce(here ? rank() : -1, Larger()); }

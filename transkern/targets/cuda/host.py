@@ -25,7 +25,9 @@ _INFIX = {
     "logical_and": ("and", _AND), "logical_or": ("or", _OR),
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-_TAKEN = frozenset(("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "error", "on_host", "grid_memory"))
+_TAKEN = frozenset(
+    ("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory", "parts")
+)
 
 
 def name(text: str) -> str:

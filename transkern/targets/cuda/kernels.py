@@ -16,9 +16,14 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.highest import highest
 from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
+from transkern.records import replace
 from transkern.targets.clike import ident
-from transkern.targets.cuda import flat
-from transkern.targets.cuda.body import Unit, extent_of, has_guards
+from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
+from transkern.targets.cuda.failures import Checks, at_entry
+from transkern.targets.cuda.forms import flat
+from transkern.targets.cuda.forms.loops import accumulated
+from transkern.targets.cuda.forms.parts import open_points, shares_points
+from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
@@ -27,29 +32,58 @@ from transkern.targets.cuda.launches import (
     REDUCED,
     STEP,
     THREADS,
+    TILED,
     KernelText,
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.loops import accumulated
 from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
+from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 
 
 class KernelPrinter:
     """Prints the kernels of one program."""
 
-    def __init__(self, program: n.Program) -> None:
-        self.program, self.unit = program, Unit(program)
+    def __init__(self, program: n.Program, checks: Checks) -> None:
+        self.program, self.unit, self.checks = program, Unit(program), checks
+        self.opening: list[str] = []  # of the present kernel, whose first check has the number behind `first_guard`
+        self.first_guard, self.whole = 0, n.Kernel("", ())
 
     def kernel(self, kernel: n.Kernel) -> KernelText:
+        """The text of a kernel. What it checks at its beginning stands in front of all forms."""
+        self.first_guard = len(self.unit.guards)
+        self.whole, entry = kernel, at_entry(kernel)
+        self.opening = self.checks.opening(kernel.name) + self.entry(entry)
+        kernel = replace(kernel, body=kernel.body[len(entry) :])
         if kernel.placement == "grid":
-            packed = flat.kernel(self.unit, kernel)
+            packed = flat.kernel(self.unit, kernel, self.opening, self.whole)
             if packed is not None:
+                packed.guards = self.guards()
                 return packed
         loop = one_loop(kernel)
         return self.together(kernel) if loop is None else self.grid(kernel, loop)
+
+    def entry(self, checks: Sequence[n.Guard]) -> list[str]:
+        """Checks that all threads make, of what none of them changes; one puts down what fails."""
+        body = Body(self.unit)
+        for s in checks:
+            self.unit.guards.append(s)
+            body.source(s)
+            body.open(f"if (!({self.unit.c.expr(s.condition)}))")
+            body.open("if (blockIdx.x == 0 && threadIdx.x == 0)")
+            body.line(f"error[0] = {len(self.unit.guards)};")
+            for k, arg in enumerate(s.args):
+                body.line(f"error[{k + 1}] = {body.told(arg)};")
+            body.close()
+            body.line("return;")
+            body.close()
+        return body.lines
+
+    def guards(self) -> dict[int, n.Guard]:
+        """The checks of the kernel, by their numbers."""
+        return {k + 1: g for k, g in enumerate(self.unit.guards) if k >= self.first_guard}
 
     def variables(self, body: GroupBody, kernel: n.Kernel, scalars: Sequence[Var]) -> None:
         """Declares the scalars that the kernel assigns."""
@@ -78,11 +112,13 @@ class KernelPrinter:
     def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
-        rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
+        rows, guarded = self.needs_rows(inner), has_guards(loop)
+        parts = "" if rows or guarded or not shares_points(inner) else self.unit.local("parts")
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
+        tile: Tile | None = None
         accumulators = accumulated((loop,))
-        buffers, scalars, params = parameters(self.program, kernel, shared=rows)
+        buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
         name = ident(kernel.name)
         if rows or accumulators:
             self.unit.pieces.add("block")
@@ -107,10 +143,23 @@ class KernelPrinter:
             body.order, body.loops = order, 1
             body.held, body.cited = group.held, group.cited
             body.slice_number = "blockIdx.x", "block"
+            body.tile = tile = tile_of(self.program, inner)
+            if tile is not None:
+                print_tile(body, tile)
             body.nested(inner)
             group.take(body)
             if any(a.buffer in body.own for a in body.pending):
                 group.line("block.sync();")  # the next row takes the same memory
+        elif parts:
+            self.unit.pieces.add("parts")
+            group.source(loop)
+            sharing = self.unit.local("sharing")
+            order = open_points(group, axes, parts, sharing)
+            body = GroupBody(self.unit, sharing, kernel, group.depth, warps=False)
+            body.order, body.loops = order, 1
+            body.held, body.cited = group.held, group.cited
+            body.nested(inner)
+            group.take(body)
         else:
             first, step = self.unit.local("thread"), self.unit.local("threads")
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
@@ -134,28 +183,36 @@ class KernelPrinter:
             group.settle(loop)
         group.block(after)
         slices = self.slices(params)
-        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
-        if guards:
-            params.append("long long *error")
+        opening = self.opening
+        if opening:
+            params.append("long long *error_records")
+        if parts:
+            params.append(f"const int {parts}")
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
-            launch = Launch("rows", (b.product(counts), self.width(inner, axes, scalars_set(kernel) | inside)))
+            width = self.width(inner, axes, scalars_set(kernel) | inside)
+            launch = Launch("rows", (b.product(counts), width), 1 if tile is None else HELD)
+        elif parts:
+            inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
+            width = self.width(inner, axes, scalars_set(kernel) | inside)
+            launch = Launch("parts", (b.product(counts), width))
         else:
             launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
-        bound = BLOCK_THREADS if rows else THREADS
+        bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
-        text += "\n".join(group.lines) + "\n}\n"
+        text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(
             name,
             text,
             buffers,
             scalars,
             launch,
-            guards,
+            self.guards(),
             tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
             False,
             slices,
+            bool(opening),
         )
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
@@ -165,13 +222,13 @@ class KernelPrinter:
         return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
 
     def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
-        """How many elements a row has: the longest loop inside; the launcher does not know what is `bound`."""
+        """How many elements a row has: the longest nest inside; the launcher does not know what is `bound`."""
         found: Expr = b.ONE
         for s in shared(inner):
-            extent = highest(s.stop if isinstance(s, n.Scanning) else extent_of(s), around)
-            if extent is None or variables_read(extent) & bound:
-                extent = b.index(THREADS)
-            found = _longer(found, extent)
+            extents = [s.stop] if isinstance(s, n.Scanning) else [extent_of(a) for a in nest(s)[0]]
+            bounds = [highest(e, around) for e in extents]
+            known = [e for e in bounds if e is not None and not variables_read(e) & bound]
+            found = _longer(found, b.product(tuple(known)) if len(known) == len(extents) else b.index(THREADS))
         return found
 
     def finish(self, group: GroupBody, names: Sequence[str]) -> None:
@@ -197,23 +254,28 @@ class KernelPrinter:
 
     def together(self, kernel: n.Kernel) -> KernelText:
         """All statements by one group: a block, or a cooperative grid where there is much to do."""
-        first_guard = len(self.unit.guards)
-        buffers, scalars, params = parameters(self.program, kernel, shared=True)
+        before = len(self.unit.guards)
+        buffers, scalars, params = parameters(self.program, self.whole, shared=True)
         group = GroupBody(self.unit, "group", kernel)
         self.variables(group, kernel, scalars)
         group.nested(kernel.body)
-        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
+        guards = self.guards()
         slices = self.slices(params)
-        if guards:
+        opening, passed = self.opening, list(params)
+        if opening:
+            passed.append("long long *error_records")
+        if len(self.unit.guards) > before:
             params.append("long long *error")
+        begins = "".join(f"{line}\n" for line in opening)
         name = ident(kernel.name)
         counts = work(self.program, kernel)
         if counts and not group.meets:
             # No thread waits for another: as many blocks as there is work for.
             self.unit.pieces.add("threads")
-            text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(params)}) {{\n'
-            text += "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
-            return KernelText(name, text, buffers, scalars, Launch("spread", counts), guards, (), False, slices)
+            text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(passed)}) {{\n'
+            text += begins + "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
+            launch = Launch("spread", counts)
+            return KernelText(name, text, buffers, scalars, launch, guards, (), False, slices, bool(opening))
         self.unit.pieces.add("block")
         text = "\n".join(group.lines) + "\n}\n"
         given = [p.replace("*", " ").split()[-1] for p in params]
@@ -227,14 +289,16 @@ class KernelPrinter:
         memory = self.unit.local("grid_memory")
         if cooperative:
             self.unit.pieces.add("grid")
-            params.append(f"unsigned char *{memory}")
-        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(params)}) {{\n'
+            passed.append(f"unsigned char *{memory}")
+        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(passed)}) {{\n'
+        text += begins
         if cooperative:
             text += f"    if (gridDim.x == 1) {{\n        Block block;\n        {call('block', 12)}\n    }} else {{\n"
             text += f"        Grid grid({memory});\n        {call('grid', 12)}\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
-        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), cooperative, slices)
+        launch = Launch("block", counts)
+        return KernelText(name, text, buffers, scalars, launch, guards, (), cooperative, slices, bool(opening))
 
 
 def _longer(a: Expr, c: Expr) -> Expr:

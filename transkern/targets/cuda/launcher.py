@@ -17,6 +17,7 @@ from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
 from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, walk_expr
 from transkern.targets.cuda import host, pieces
+from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
@@ -28,8 +29,11 @@ _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", 
 class Launcher:
     """Prints the module of one program, whose kernels are in `kernels` by name."""
 
-    def __init__(self, program: n.Program, kernels: dict[str, KernelText], standalone: bool) -> None:
+    def __init__(
+        self, program: n.Program, kernels: dict[str, KernelText], checks: Checks, standalone: bool
+    ) -> None:
         self.program, self.kernels, self.standalone = program, kernels, standalone
+        self.reading = checks
         self.lines: list[str] = []
         self.places: dict[int, Span] = {}  # the places in the source that lines of the text, from 1, stand for
         self.checks: dict[int, Span] = {}  # those of the checks in kernels, by number
@@ -69,7 +73,12 @@ class Launcher:
         p = self.program
         taken = parameters(p)
         self.arguments()
+        if self.reading.records:  # what checks in kernels find
+            self.line(f"errors = cp.zeros(({len(self.reading.records)}, {RECORD}), np.int64)")
+        if any(k.partials for k in self.kernels.values()):
+            self.line("arrived = cp.zeros(1, np.uint32)")
         self.statements(p.body)
+        self.read_errors(self.reading.at_end)
         if not self.ends(p.body):
             self.give_back()
             self.line("return None")
@@ -207,19 +216,26 @@ class Launcher:
             if isinstance(s, n.Accumulator):  # its loop has gone: nothing was combined
                 self.line(f"{host.name(s.name)} = {_nothing(s)}")
                 self.defined.add(s.name)
-        for s in found:
-            if not isinstance(s, n.Accumulator):
+        for k, s in enumerate(found):
+            if not isinstance(s, n.Accumulator) and not (isinstance(s, n.Alloc) and _is_made(s, found[k + 1 :])):
                 self.statement(s)
 
-    def nested(self, statements: Sequence[n.Stmt]) -> None:
+    def nested(self, statements: Sequence[n.Stmt], read: bool = False) -> None:
         self.depth += 1
         mark = len(self.lines)
         self.statements(statements)
+        self.read_errors(read)
         if len(self.lines) == mark:
             self.line("pass")
         self.depth -= 1
 
+    def read_errors(self, now: bool) -> None:
+        """Raises here what checks in kernels have found, if `now`."""
+        if now:
+            self.line(f"{self.use(self.raises)}(errors)")
+
     def statement(self, s: n.Stmt) -> None:
+        self.read_errors(id(s) in self.reading.before)
         if not isinstance(s, (n.Alloc, n.Kernel)):
             self.source(s)
         self.span = s.span
@@ -258,17 +274,17 @@ class Launcher:
             case n.While(head, condition, body):
                 self.line("while True:" if head else f"while {self.value(condition)}:")
                 if head:
-                    self.nested(head)
+                    self.nested(head, read=id(head) in self.reading.behind)
                     self.line(f"    if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
                     self.line("        break")
-                self.nested(body)
+                self.nested(body, read=id(s) in self.reading.behind)
             case n.Loop(axis, start, stop, step, _, body):
                 self.defined.add(axis)
                 bounds = [self.value(e) for e in (start, stop, step)]
                 if step == b.ONE:
                     bounds = bounds[1:2] if start == b.ZERO else bounds[:2]
                 self.line(f"for {host.name(axis)} in range({', '.join(bounds)}):")
-                self.nested(body)
+                self.nested(body, read=id(s) in self.reading.behind)
             case n.Break():
                 self.line("break")
             case n.Continue():
@@ -422,6 +438,8 @@ class Launcher:
                 ]
         arguments += [self.argument(v) for v in kernel.scalars]
         match kernel.launch.form:
+            case "parts":
+                self.line(f"blocks, threads, parts = {self.use('_sharing')}({', '.join(counts)})")
             case "elements" if not kernel.partials:
                 self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
             case "elements":
@@ -429,13 +447,13 @@ class Launcher:
             case "spread":
                 self.line(f"blocks, threads = {self.use('_spread')}({', '.join(counts)})")
             case "rows":
-                self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)})")
+                each = "" if kernel.launch.each == 1 else f", {kernel.launch.each}"
+                self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)}{each})")
             case _ if kernel.cooperative:
                 self.line(f"blocks, threads, grid_memory = {self.use('_group')}({', '.join(counts)})")
             case _:
                 self.line(f"threads = {self.use('_together')}({', '.join(counts) or 1})")
         if kernel.partials:
-            self.line("arrived = cp.zeros(1, np.uint32)")
             for dtype in kernel.partials:
                 arguments.append(
                     f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)"
@@ -447,16 +465,15 @@ class Launcher:
             number = {"thread": "threads" if one_block else "blocks * threads", "block": "blocks"}[of]
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
-        if kernel.guards:
-            self.line(f"error = cp.zeros({n.GUARD_NUMBERS + 3}, np.int64)")
-            arguments.append("error")
+        if kernel.errors:
+            arguments.append("errors")
+        if kernel.launch.form == "parts":
+            arguments.append("np.int32(parts)")
         if kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
         else:
             grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
             self.call(f'_kernel("{name}")({grid}, (threads,), ', arguments)
-        if kernel.guards:
-            self.line(f"{self.use(self.raises)}(error)")
 
     def call(self, launch: str, arguments: Sequence[str]) -> None:
         """A launch with its arguments, over several lines where they are many."""
@@ -531,6 +548,12 @@ class Launcher:
                 return self.given.get(name, name)
             case n.ConstantResult(value):
                 return "..." if value is ... else literal(value)
+
+
+def _is_made(s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
+    """Whether a library step behind it makes the array."""
+    after = next((x for x in rest if not isinstance(x, n.Alloc)), None)
+    return isinstance(after, n.Library) and after.name in QUIET and after.outs == (s.buffer,)
 
 
 def _left_in(program: n.Program) -> dict[str, str]:

@@ -13,6 +13,7 @@ from transkern.targets.cuda.spelling import TYPES
 THREADS = 256  # a block of an elementwise kernel
 REDUCED = 8  # elements that a thread of a reduction takes at least, before there is a second block for it
 BLOCK_THREADS = 1024  # the most a block can have
+TILED = 512  # the most of one whose threads keep their elements: each has twice as many registers then
 FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
 """The number of a thread in the grid, and how many there are."""
 
@@ -42,6 +43,7 @@ class KernelText:
     partials: tuple[str, ...] = ()
     cooperative: bool = False  # a ``block`` kernel that a cooperative grid can run, too: its last parameter is for that
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
+    errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
 
 
 def wrapped(params: Sequence[str], width: int = 110, indent: int = 8) -> str:

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
+from transkern.targets.cuda.launches import TILED
 from transkern.targets.rooms import begin_anew
 
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
 ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
+SHARED_FROM = 131_072  # threads with which a device is busy: points of which there are fewer share them
+ROWS_FILL = 524_288  # threads of all rows that are more than a device has at a time
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
@@ -125,10 +128,26 @@ def _spread(*counts):
     wanted = min(-(-max(counts) // 256), 32 * _multiprocessors())
     return 1 << (max(1, wanted) - 1).bit_length(), 256
 ''',
-    "_rows": '''
-def _rows(rows, width):
-    """A block for each row, of as many threads as the row has elements, within limits."""
-    return max(1, min(rows, 32 * _multiprocessors())), _together(width)
+    "_sharing": f'''
+def _sharing(points, length):
+    """Blocks, threads, and how many of these share a point whose reductions are so long."""
+    parts = 1
+    while parts < 64 and points * parts < {SHARED_FROM} and 4 * parts <= length:
+        parts *= 2
+    threads = max(256, 8 * parts)
+    return max(1, min(-(-points * parts // threads), 32 * _multiprocessors())), threads, parts
+''',
+    "_rows": f'''
+def _rows(rows, width, each=1):
+    """A block for each row, with a thread for each element, or for `each` of them, within limits: fewer where there are
+    so many rows that a device is busy anyway."""
+    threads = _together(-(-width // each))
+    if each > 1:
+        threads = min({TILED}, threads)
+    else:
+        while threads > 64 and rows * threads > {ROWS_FILL}:
+            threads //= 2
+    return max(1, min(rows, 32 * _multiprocessors())), threads
 ''',
     "_together": f'''
 def _together(*counts):
@@ -147,24 +166,24 @@ def _group(*counts):
     return blocks, {BLOCK}, cp.zeros(16 + 32 * blocks, np.uint8)
 ''',
     "_raise_failed": '''
-def _raise_failed(error):
-    """Raises what a check in a kernel found."""
-    code, *numbers = error.get().tolist()
-    if code:
-        kind, message, *types = _ERRORS[code]
-        raise kind(message.format(*map(_shown, types, numbers)))
+def _raise_failed(errors):
+    """Raises what a check in a kernel found first."""
+    for code, *numbers in errors.get().tolist():
+        if code:
+            kind, message, *types = _ERRORS[code]
+            raise kind(message.format(*map(_shown, types, numbers)))
 ''',
     "_raise_changed": f'''
-def _raise_changed(error):
-    """Raises what a check in a kernel found, with what goes into the arguments before it is seen."""
-    code, *numbers = error.get().tolist()
-    if code:
-        kind, message, *types = _ERRORS[code]
-        told = [*map(_shown, types, numbers)]
-        found = kind(message.format(*told))
-        if code in _CHANGES:
-            found.{CHANGES} = _CHANGES[code](*told)
-        raise found
+def _raise_changed(errors):
+    """Raises what a check in a kernel found first, with what goes into the arguments before it is seen."""
+    for code, *numbers in errors.get().tolist():
+        if code:
+            kind, message, *types = _ERRORS[code]
+            told = [*map(_shown, types, numbers)]
+            found = kind(message.format(*told))
+            if code in _CHANGES:
+                found.{CHANGES} = _CHANGES[code](*told)
+            raise found
 ''',
     "_shown": '''
 def _shown(is_a, bits):
@@ -177,8 +196,8 @@ def _shown(is_a, bits):
 
 _NEEDS = {
     "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
-    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",), "_raise_failed": ("_shown",),
-    "_raise_changed": ("_shown",),
+    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
+    "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
 
 

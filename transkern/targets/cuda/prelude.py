@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from transkern.ir.nodes import GUARD_NUMBERS
 from transkern.targets.cuda import groups
 
+SHARING = 512
+"""Threads of a block whose points they share, at most."""
+
 COMMON = r"""
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
@@ -223,13 +226,15 @@ static __device__ __forceinline__ bool in_words(const T *...p) {
 """
 
 LAST_BLOCK = r"""
-// Whether this block is the last of the grid to come here: it sees what the others stored before.
+// Whether this block is the last of the grid to come here: it sees what the others stored before. The next launch
+// counts from zero again.
 static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
     __shared__ bool last;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
         last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+        if (last) atomicExch(arrived, 0u);
         __threadfence();
     }
     __syncthreads();
@@ -253,13 +258,16 @@ def compose(used: Iterable[str]) -> str:
     if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
         pieces.add("reduce")
     used_groups = pieces & {"block", "warp", "grid"}
+    if "parts" in pieces and not used_groups:
+        pieces.add("block")
+        used_groups = {"block"}
     parts = [COMMON] + ([HALF] if "half" in pieces else [])
     if used_groups:
         parts.append(LANES)
     parts += [text for name, text in (("exact", EXACT), ("best", BEST)) if name in pieces]
     if "threads" in pieces:
         parts.append(groups.THREADS)
-    members = [name for name in ("reduce", "search", "scan", "place") if name in pieces]
+    members = [name for name in ("reduce", "fold", "search", "scan", "place") if name in pieces]
     for name, head, table in (
         ("block", groups.BLOCK, groups.BLOCK_PARTS),
         ("warp", groups.WARP, groups.WARP_PARTS),
@@ -268,7 +276,9 @@ def compose(used: Iterable[str]) -> str:
         if name in used_groups or (name == "block" and "grid" in used_groups):
             if name == "grid":
                 parts.append(groups.GRID_OPS)
-            parts.append(head.rstrip("\n") + "".join(table[m].rstrip("\n") for m in members) + "\n};\n")
+            parts.append(head.rstrip("\n") + "".join(table.get(m, "").rstrip("\n") for m in members) + "\n};\n")
+    if "parts" in pieces:
+        parts.append(groups.PARTS.replace("THREADS", str(SHARING)))
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("last_block", LAST_BLOCK),

@@ -10,6 +10,13 @@ What a kernel computes from scalar arguments alone is computed once, by NumPy, a
     kernel adam_p: … float32(1.0 - b1) * g[i]    to    let b1_1 = float32(1.0 - b1)
                                                        kernel adam_p: … b1_1 * g[i]
 
+What stands between two parallel loops goes inside both, so that each of their points has a thread:
+
+    parallel i in 0 .. n:                  parallel i in 0 .. n:
+        let w = y[i] - floor(y[i])             parallel j in 0 .. m:
+        parallel j in 0 .. m:         to           let w = y[i] - floor(y[i])
+            z[i, j] = w * x[j]                     z[i, j] = w * x[j]
+
 Where threads may have to run an iteration of a parallel loop together, it has one end:
 
     if x[i] > limit: continue      to      if not x[i] > limit:
@@ -18,6 +25,7 @@ Where threads may have to run an iteration of a parallel loop together, it has o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.fuse.lowering.kernels import interface
@@ -26,6 +34,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
+    buffers_allocated,
     buffers_read,
     buffers_written,
     map_statement,
@@ -36,16 +45,18 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
-from transkern.targets.cuda.nests import own
+from transkern.targets.cuda.failures import check_in_kernels
+from transkern.targets.cuda.nests import is_long, nest, own
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
+    return check_in_kernels(sink_names(branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
-    """Host scalars that only kernels need are loaded there, unless launches and arrays are as large as they say."""
+    """Host scalars that kernels need are loaded there, unless launches and arrays are as large as they say; the host
+    reads what it needs itself when it does: kernels that are launched before have not waited for it then."""
     body = list(program.body)
     sizes = _sizes(program)
     for position in range(len(body) - 1, -1, -1):
@@ -54,14 +65,25 @@ def read_in_kernels(program: n.Program) -> n.Program:
             continue
         rest = body[position + 1 :]
         users = [r for r in rest if s.name in scalars_used(r)]
-        changed = {b for r in rest for b in buffers_written(r)} & buffers_read(s.value)
-        if not users or changed or s.name in sizes or not all(isinstance(u, n.Kernel) for u in users):
+        changed = {b for r in rest for b in (*buffers_written(r), *buffers_allocated(r))} & buffers_read(s.value)
+        host = [r for r in users if not isinstance(r, n.Kernel)]
+        if not users or changed or s.name in sizes or (host and len(host) < len(users) and not _is_exact(s.value)):
             continue
-        body[position + 1 :] = [
+        rest = [
             replace(r, body=(s, *r.body)) if isinstance(r, n.Kernel) and s.name in scalars_used(r) else r for r in rest
         ]
-        del body[position]
+        if host:
+            rest.insert(next(k for k, r in enumerate(rest) if r is host[0]), s)
+        body[position:] = rest
     return replace(program, body=tuple(body))
+
+
+_EXACT = frozenset(("add", "subtract", "multiply", "divide", "negative", "sqrt", "cast", "maximum", "minimum"))
+"""Operations that a device and NumPy round alike."""
+
+
+def _is_exact(e: Expr) -> bool:
+    return all(not isinstance(x, Apply) or x.op in _EXACT for x in walk_expr(e))
 
 
 def _sizes(program: n.Program) -> set[str]:
@@ -143,6 +165,54 @@ def _branched(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         condition = Apply("logical_not", (s.condition,), "bool")
         return (*body[:k], replace(s, condition=condition, then=orelse, orelse=()))
     return body
+
+
+_DEAR = 4
+"""What an operation costs that should not be done again and again, and how many of them may be."""
+
+
+def sink_names(program: n.Program) -> n.Program:
+    """What parallel loops in kernels name for the one loop inside them goes inside that, if it is soon computed."""
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(replace(s, body=tuple(map(sunk, s.body))) if isinstance(s, n.Kernel) else with_bodies(s, block)
+                     for s in statements)  # fmt: skip
+
+    def sunk(s: n.Stmt) -> n.Stmt:
+        if not isinstance(s, n.Loop) or s.kind != "parallel" or not s.body:
+            return s
+        *lets, last = s.body
+        inner = sunk(last)
+        if lets and isinstance(inner, n.Loop) and inner.kind == "parallel" and _may_sink(s, lets, inner):
+            return replace(s, body=(_inside(inner, lets),))
+        return replace(s, body=(*lets, inner)) if inner is not last else s
+
+    return replace(program, body=block(program.body))
+
+
+def _may_sink(s: n.Loop, lets: Sequence[n.Stmt], inner: n.Loop) -> bool:
+    if not all(isinstance(x, n.Let) for x in lets) or not is_long(inner):
+        return False
+    if any(isinstance(x, (n.Guard, n.Alloc)) for x in walk((inner,))):
+        return False
+    own = {s.axis, *(x.name for x in lets if isinstance(x, n.Let))}
+    values = [e for x in lets for e in own_exprs(x)]
+    bounds = [e for a in nest(inner)[0] for e in (a.start, a.stop, a.step)]
+    if any(variables_read(e) & own for e in bounds) or any(buffers_read(e) & buffers_written(inner) for e in values):
+        return False
+    dear = [p for e in values for p in walk_expr(e) if isinstance(p, Apply) and p.op in OPS and OPS[p.op].cost >= _DEAR]
+    return len(dear) <= _DEAR
+
+
+def _inside(s: n.Loop, lets: Sequence[n.Stmt]) -> n.Loop:
+    """The statements in front of what a perfect nest of parallel loops has inside."""
+    axes, body = nest(s)
+    made: tuple[n.Stmt, ...] = (*lets, *body)
+    for a in reversed(axes):
+        made = (replace(a, body=made),)
+    (whole,) = made
+    assert isinstance(whole, n.Loop)
+    return whole
 
 
 def hoist_invariants(program: n.Program) -> n.Program:

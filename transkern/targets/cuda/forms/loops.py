@@ -16,6 +16,7 @@ from transkern.ir.traverse import (
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.body import has_guards
+from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             f"{of.group}.start({of.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{of.group}.rank()"
         )
         i = ident(s.axis)
+        if of.tile is not None and of.tile.of(s) is not None:
+            print_held(of, of.tile, s)
+            end_parts(of, parts)
+            return
+        if outer and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
+            of.lines.append("#pragma unroll 4")  # so many loads at the same time
         of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
         order = Var(s.axis, "index")
     else:

@@ -7,7 +7,7 @@ stands in a function of its own, `<kernel>_at`, whose parameters are named after
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transkern.ir import build as b
@@ -48,8 +48,9 @@ class _Nest:
     inner: tuple[n.Stmt, ...]
 
 
-def kernel(unit: Unit, s: n.Kernel) -> KernelText | None:
-    """The kernel in this form, or None where it does not have it."""
+def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> KernelText | None:
+    """The kernel in this form, or None where it does not have it; `opening` are its first lines, where it has any, and
+    `full` is the kernel with what these need."""
     found = _nest(s)
     if found is None:
         return None
@@ -60,7 +61,9 @@ def kernel(unit: Unit, s: n.Kernel) -> KernelText | None:
     whole = all(a.index == found.axes and a.buffer.dims[1:] == found.extents[1:] for a in accesses)
     if not whole and not _worth_words(found, accesses, width):
         return None
-    buffers, scalars, params = parameters(unit.program, s, shared=False)
+    buffers, scalars, params = parameters(unit.program, full, shared=False)
+    if opening:
+        params.append("long long *error_records")
     consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in found.lets]]}
     values = {e.name for e in exprs(_elements_only(found.inner)) if isinstance(e, Var)} - scalars_set(found.inner[0])
     values -= {name for x in found.inner for name in scalars_set(x)}
@@ -77,8 +80,9 @@ def kernel(unit: Unit, s: n.Kernel) -> KernelText | None:
     else:
         printing.rows(body)
     text += f'extern "C" __global__ void __launch_bounds__({THREADS}) {ident(s.name)}({wrapped(params)}) {{\n'
-    text += "\n".join(body.lines) + "\n}\n"
-    return KernelText(ident(s.name), text, buffers, scalars, Launch("elements", (b.product(found.extents),), width))
+    text += "\n".join([*opening, *body.lines]) + "\n}\n"
+    launch = Launch("elements", (b.product(found.extents),), width)
+    return KernelText(ident(s.name), text, buffers, scalars, launch, errors=bool(opening))
 
 
 def _worth_words(nest: _Nest, accesses: list[_Access], width: int) -> bool:
@@ -266,7 +270,7 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
         return found[buffer, index]
 
     for s in nest.inner:
-        for load, sure in _loads(s):
+        for load, sure in loads_of(s):
             access = place(load.buffer, load.index)
             if access is None or not (sure or _inside(access, nest)):
                 return None
@@ -292,7 +296,7 @@ def _inside(access: _Access, nest: _Nest) -> bool:
     ) and all(isinstance(e, Var) and e in extents for e in access.index)
 
 
-def _loads(s: n.Stmt) -> Iterator[tuple[Load, bool]]:
+def loads_of(s: n.Stmt) -> Iterator[tuple[Load, bool]]:
     """The loads of a statement, and whether they are made in every case."""
 
     def look(e: Expr, sure: bool) -> Iterator[tuple[Load, bool]]:

@@ -1,0 +1,1 @@
+"""Orders of loops that pay on a device alone."""

@@ -1,0 +1,173 @@
+"""Sums in order whose terms a block computes side by side.
+
+    for (i = 0; i < k; ++i)                  for (base = 0; base < k; base += 1024) {
+        total = total + r[k - i] * y[i];         terms[base + rank] = r[k - (base + rank)] * y[base + rank];
+                                     to          sync();
+                                                 if (warp 0) for (i < 1024) total = total + terms[i];
+                                             }
+                                             total = the value that thread 0 has
+
+What an iteration needs of the ones before is one operation on variables; all else is loaded and computed by as many
+threads as there are, while the first warp takes the terms before in their order: the same bits as one thread alone,
+which would wait for each load, or as all of them doing the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import exprs, map_statement, own_exprs, variables_read, walk, walk_expr
+from transkern.targets.clike import ident
+from transkern.targets.cuda.barriers import Spread, within
+from transkern.targets.cuda.nests import SMALL
+from transkern.targets.cuda.spelling import TYPES
+
+if TYPE_CHECKING:
+    from transkern.targets.cuda.group import GroupBody
+
+_BYTES = 32_768
+"""Of shared memory for the terms."""
+_TOGETHER = 1024
+"""Terms at a time, where there is room for them."""
+_CHOOSING = ("where", "and_then", "or_else")
+"""Operations that compute only one of their operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A loop's `lets`, which are those of each iteration alone, the `terms` by the names that the `steps` have for
+    them, and the steps themselves, which set the variables `names`."""
+
+    lets: tuple[n.Stmt, ...]
+    terms: tuple[tuple[Var, Expr], ...]
+    steps: tuple[n.Stmt, ...]
+    names: tuple[str, ...]
+
+    @property
+    def bytes(self) -> int:
+        return sum(max(1, itemsize(v.dtype)) for v, _ in self.terms)
+
+
+def fold_of(s: n.Stmt) -> Fold | None:
+    """The loop as terms and what combines them in order; None where it is anything else."""
+    if not isinstance(s, n.Loop) or s.kind != "sequential" or b.constant(s.step) != 1:
+        return None
+    extent = b.constant(b.sub(s.stop, s.start))
+    if not all(isinstance(x, (n.Let, n.Assign)) for x in s.body) or (extent is not None and extent <= SMALL):
+        return None
+    names = tuple(dict.fromkeys(x.name for x in s.body if isinstance(x, n.Assign)))
+    own = {*names}
+    lets: list[n.Let] = []
+    steps: list[n.Stmt] = []
+    for x in s.body:
+        assert isinstance(x, (n.Let, n.Assign))
+        if isinstance(x, n.Let) and not variables_read(x.value) & own:
+            lets.append(x)
+        else:
+            own.add(x.name)
+            steps.append(x)
+    mine = {s.axis, *(x.name for x in lets)}
+    terms: dict[Expr, Var] = {}
+
+    def term(e: Expr) -> Expr | None:
+        """A part of a value that the iterations before have no part in."""
+        if isinstance(e, Const) or (isinstance(e, Var) and e.name not in mine):
+            return e
+        if not variables_read(e) & own:
+            return terms.setdefault(e, Var(f"{ident(s.axis)}_term{len(terms)}", e.dtype))
+        if isinstance(e, Apply) and e.op in _CHOOSING:
+            first, *others = e.args
+            return Apply(e.op, (b.map_expr(first, term), *(b.map_expr(x, name) for x in others)), e.dtype)
+        return None
+
+    def name(e: Expr) -> Expr | None:
+        """A name in what may not be computed, as a term: it is known in any case."""
+        return term(e) if isinstance(e, Var) else None
+
+    steps = [map_statement(x, term) for x in steps]
+    left = {name for x in steps for e in exprs((x,)) for name in variables_read(e)} & mine
+    given = [*(e for x in lets for e in own_exprs(x)), *terms]
+    if left or not terms or not any(isinstance(p, Load) for e in given for p in walk_expr(e)):
+        return None
+    found = Fold(tuple(lets), tuple((v, e) for e, v in terms.items()), tuple(steps), names)
+    return found if 2 * 64 * found.bytes <= _BYTES else None
+
+
+def has_fold(s: n.Stmt) -> bool:
+    """Whether a loop in order has such loops inside, and nothing that one thread had better do alone."""
+    inner = [x for x in walk((s,)) if x is not s]
+    if any(isinstance(x, (n.While, n.Compact, n.Scanning, n.Library, n.Alloc)) for x in inner):
+        return False
+    return isinstance(s, n.Loop) and any(fold_of(x) is not None for x in inner) and not _stores_alone(s)
+
+
+def _stores_alone(s: n.Stmt) -> bool:
+    """Whether there is a loop inside that stores, and has no other one inside: a barrier each would cost more."""
+    return any(
+        isinstance(x, n.Loop) and any(isinstance(y, n.Store) for y in walk(x.body)) and not _loops(x.body)
+        for x in walk((s,))
+    )
+
+
+def _loops(statements: Iterable[n.Stmt]) -> bool:
+    return any(isinstance(x, n.Loop) for x in walk(tuple(statements)))
+
+
+def print_fold(of: GroupBody, s: n.Loop, fold: Fold, in_order: Callable[[], None]) -> None:
+    """The loop by the first block of the group, and by each thread for itself where it is short; all threads know the
+    result."""
+    unit, i = of.unit, ident(s.axis)
+    unit.pieces |= {"reduce", "fold"}
+    together = _TOGETHER
+    while 2 * together * fold.bytes > _BYTES:
+        together //= 2
+    spread = Spread(("",), aligned=False)
+    of.touch(within((s,), of.program.buffers, of.written, spread) | of.reads(s.start, s.stop))
+    of.source(s)
+    stop, base, turn, k, count = (unit.local(x) for x in ("fold_stop", "fold_base", "fold_turn", "k", "fold_count"))
+    before = set(of.pending)
+    length = of.c.expr(b.sub(s.stop, s.start))
+    of.open(f"if ({length} <= {SMALL})")
+    in_order()
+    of.close("} else {")
+    of.depth += 1
+    arrays = {v: unit.local(f"terms{j}") for j, (v, _) in enumerate(fold.terms)}
+    for v, name in arrays.items():
+        of.line(f"__shared__ {TYPES[v.dtype]} {name}[2][{together}];")
+    of.line(f"const long long {stop} = {of.c.expr(s.stop)};")
+    of.line(f"int {turn} = 0;")
+    head = f"for (long long {base} = {of.c.expr(s.start)}; {base} < {stop}; {base} += {together}, {turn} ^= 1)"
+    of.open(f"if ({of.group}.leads())")
+    of.open(head)
+    of.line(f"const int {count} = {stop} - {base} < {together} ? (int)({stop} - {base}) : {together};")
+    of.open(f"for (int {k} = threadIdx.x; {k} < {count}; {k} += blockDim.x)")
+    of.line(f"const long long {i} = {base} + {k};")
+    inner = of.thread_body()
+    inner.nested(fold.lets)
+    of.take(inner)
+    for v, e in fold.terms:
+        of.line(f"{arrays[v]}[{turn}][{k}] = {of.c.expr(e)};")
+    of.close()
+    of.line("__syncthreads();")
+    of.open("if (threadIdx.x < 32)")
+    of.lines.append("#pragma unroll 8")
+    of.open(f"for (int {k} = 0; {k} < {count}; ++{k})")
+    for v, name in arrays.items():
+        of.line(f"const {TYPES[v.dtype]} {ident(v.name)} = {name}[{turn}][{k}];")
+    inner = of.thread_body()
+    inner.held = of.held
+    inner.nested(fold.steps)
+    of.take(inner)
+    for _ in range(4):
+        of.close()
+    for name in fold.names:
+        of.line(f"{ident(name)} = {of.group}.from({ident(name)}, 0);")
+    of.close()
+    of.meets = True
+    of.pending |= before
