@@ -45,13 +45,17 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if _only_moves(kernel):
         raise Inexpressible("it only moves data")
     for s in walk(kernel.body):
-        if isinstance(s, (n.Compact, n.Scanning, n.While, n.Guard)) or (isinstance(s, n.Loop) and s.kind != "parallel"):
+        if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (_is_in_order(s) and buffers_written(s)):
             raise Inexpressible("a loop in order")
     for s in before:
         host.rank, host.slots = 0, {}
         host.statement(s)
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
     Body(host, rank, slots, kernel).run(kernel)
+
+
+def _is_in_order(s: n.Stmt) -> bool:
+    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind != "parallel")
 
 
 def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int]:
@@ -90,8 +94,9 @@ class Body(Statements):
         self.extents: dict[int, Expr] = {}
         self.whole: set[int] = set()
         self.uses_block = False
+        self.made_whole: set[str] = set()  # the operands that XLA makes, each as large as the block
         for s in walk(kernel.body):
-            if isinstance(s, n.Loop):
+            if isinstance(s, n.Loop) and s.kind == "parallel":
                 slot = slots[s.axis]
                 extent = trips(s)
                 if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
@@ -108,7 +113,7 @@ class Body(Statements):
         if outer:
             self.reduce_all(outer)
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
-        if self.operands and all(o.startswith("view.") for o in self.operands):
+        if self.operands and all(o in self.made_whole for o in self.operands):
             raise Inexpressible("its operands are columns")
         accumulators = [s.name for s in outer]
         returned = [name(self.arrays[r].name) for r in self.results] + [self.env[a].node for a in accumulators]
@@ -316,6 +321,8 @@ class Body(Statements):
         param = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node
+            if len(made.axes) == self.rank:
+                self.made_whole.add(f"view.{param}")
         else:
             self.scalar_operands[param] = made.node
         value = Value(name(param), e.dtype, made.axes)

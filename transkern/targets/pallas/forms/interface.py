@@ -34,6 +34,7 @@ class Interface(Statements):
         self.numbers: dict[str, ast.expr] = {}
         self.tables: dict[str, str] = {}
         self.vectors: dict[str, str] = {}
+        self.columns: dict[str, str] = {}
         self.masks: dict[str, str] = {}
         self.number_results: dict[str, str] = {}
         self.live_after = _live(host.program, kernel)
@@ -148,6 +149,8 @@ class Interface(Statements):
         given: dict[str, ast.expr] = {}
         for b in ins:
             given[self.vectors[b]] = self.given(b)
+        for b, column in self.columns.items():
+            given[column] = quote("_0[:, None]", self.given(b))
         lists = [b for b in self.tables if b in self.written]
         started = [b for b in (*copied, *lists) if b in host.defined and b not in local]
         starts = {b: module.fresh(f"{self.python_of(b)}_start") for b in started}

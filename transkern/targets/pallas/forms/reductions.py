@@ -28,9 +28,6 @@ class Reductions(Stores):
         of = self.module.integer if dtype in ("index", "int64") else dtype
         return literal(spelling.identity(op, of), of)
 
-    def open_slots(self) -> frozenset[int]:
-        return frozenset(info.slot for info in self.axes.values())
-
     def accumulate(self, s: n.Accumulate) -> None:
         declaration, kept = self.declared[s.name]
         closed = sorted(self.open_slots() - kept)

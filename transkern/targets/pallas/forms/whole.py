@@ -1,24 +1,29 @@
 """Block kernels over arrays as they are: stencils and recurrences, whose passes read slices, rows and columns.
 
 Arrays lie whole in VMEM, one-dimensional ones as a row; arrays of which only single elements are used lie in SMEM. A
-pass is one expression over the whole of its axes, so what is large (`_fits` decides when JAX traces) is left to XLA.
+pass goes over some rows at a time (`_by_rows`), as many as registers hold. One that adds up over its rows, or turns
+what it reads, is one expression over all of them. What VMEM does not hold (`_fits` decides when JAX traces) is left to
+XLA.
 """
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import bodies, resolved, walk
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.traverse import bodies, map_block, resolved, walk
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
+from transkern.targets.pallas.forms.pieces import as_index
 from transkern.targets.pallas.forms.statements import trips
 from transkern.targets.pallas.forms.subscripts import Gather, Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
-from transkern.targets.pallas.printing.quote import call, name, quote, sequence
+from transkern.targets.pallas.forms.vector import AxisInfo
+from transkern.targets.pallas.printing.quote import call, comment, function, name, quote, sequence
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
@@ -35,7 +40,6 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if depth == 1:  # vectors lie along the lanes
         slots = dict.fromkeys(slots, 1)
     inside = {x.name: x.value for x in walk(kernel.body) if isinstance(x, n.Let)}
-    passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, ())]
     whole = Whole(host, kernel, 2, slots)
     start, before, had = len(host.out), dict(host.env), set(host.defined)
     whole.run()
@@ -48,8 +52,11 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     del host.out[start:]
     host.env, host.defined = after, defined & host.defined  # what either has made for itself, the other lacks
     arrays = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.vectors]
+    arrays += [sequence([host.size(host.program.buffers[x].dims[0]), ast.Constant(1)]) for x in whole.columns]
     elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.tables]
+    passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, (), whole.by_rows)]
     work = [sequence([host.size(e) for e in nest]) for nest in passes]
+    host.out.append(comment(f"{kernel.name}: a kernel where VMEM holds its arrays, else left to XLA"))
     test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in (arrays, elements, work)])
     host.out.append(ast.If(test, made, other))
 
@@ -70,22 +77,147 @@ def _slots(block: tuple[n.Stmt, ...], depth: int = 0) -> tuple[dict[str, int], i
     return slots, deepest
 
 
-def _nests(block: tuple[n.Stmt, ...], outer: tuple[Expr, ...]) -> list[tuple[Expr, ...]]:
-    """How many iterations the axes of each pass have."""
+def _nests(block: tuple[n.Stmt, ...], outer: tuple[Expr, ...], by_rows: set[str]) -> list[tuple[Expr, ...]]:
+    """How many iterations the axes of each pass have at a time: eight of those that go by rows."""
     found = []
     for s in block:
-        here = (*outer, trips(s)) if isinstance(s, n.Loop) and s.kind == "parallel" else outer
-        inner = [x for body in bodies(s) for x in _nests(body, here)]
+        here = outer
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            here = (*outer, b.index(8) if s.axis in by_rows else trips(s))
+        inner = [x for body in bodies(s) for x in _nests(body, here, by_rows)]
         if len(here) > len(outer) and not any(len(x) > len(here) for x in inner) and here not in found:
             found.append(here)
         found += [x for x in inner if x not in found]
     return found
 
 
+def _index_of(items: list[ast.expr]) -> ast.expr:
+    """A subscript as a tuple."""
+    made = as_index(items)
+    return made if isinstance(made, ast.Tuple) else ast.Tuple([made], ast.Load())
+
+
+def _row_of(items: list[ast.expr]) -> tuple[ast.expr | None, list[ast.expr]]:
+    """Where the rows of a pass by rows begin, and the rest of a subscript around them."""
+    for position, item in enumerate(items):
+        match item:
+            case ast.Call(ast.Name("_Row"), [offset]):
+                return offset, [*items[:position], *items[position + 1 :]]
+            case _:
+                pass
+    return None, items
+
+
+class _TurnedError(Exception):
+    """A pass that walks its rows along the lanes of an array."""
+
+
 class Whole(Interface):
     """A kernel whose values have two dimensions: rows and lanes."""
 
     helper_name = "_whole"
+    chunk: str | None = None  # the rows of a pass by rows, a `_Rows`
+    origin: Expr | None = None  # where in the array that such a pass stores to its rows begin
+
+    def __init__(self, host: Host, kernel: n.Kernel, rank: int, slots: dict[str, int]) -> None:
+        super().__init__(host, kernel, rank, slots)
+        self.by_rows: set[str] = set()  # the axes of passes that go by rows
+
+    # --- passes by rows
+
+    def parallel(self, s: n.Loop) -> None:
+        if self.axes or self.slots[s.axis] != 0 or not self.has_rows_apart(s):
+            super().parallel(s)
+            return
+        saved = list(self.out), dict(self.env), set(self.fresh_accumulators), dict(self.declared)
+        try:
+            self.pass_by_rows(s)
+        except _TurnedError:
+            self.out[:], self.env, self.fresh_accumulators, self.declared = saved
+            self.axes, self.mask, self.chunk = {}, None, None
+            super().parallel(s)
+
+    def has_rows_apart(self, s: n.Loop) -> bool:
+        """Whether a pass has an axis of columns, and leaves nothing behind but what it stores."""
+        own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        inner = [x for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "parallel"]
+        return (
+            bool(inner)
+            and all(self.is_static(e) for x in (s, *inner) for e in (x.start, x.stop))
+            and b.constant(s.step) == 1
+            and not any(isinstance(x, n.Guard) for x in walk(s.body))
+            and all(x.name in own for x in walk(s.body) if isinstance(x, n.Accumulate))
+        )
+
+    def pass_by_rows(self, s: n.Loop) -> None:
+        """A pass as a function of its first row and how many rows, and its call for all of them."""
+        extent = trips(s)
+        if b.constant(s.start) != 0:
+            shifted = b.add(Var(s.axis, "index"), s.start)
+            counter = Var(s.axis, "index")
+            s = replace(s, body=map_block(s.body, lambda e: shifted if e == counter else None))
+        inner = [x for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "parallel"]
+        axis = self.module.identifier(s.axis)
+        rows = self.module.fresh(f"{axis}_rows")
+        self.forget(s)
+        saved, env = self.out, dict(self.env)
+        self.out, self.chunk, self.origin = [], rows, None
+        self.axes[s.axis] = AxisInfo(0, extent, b.ZERO, 1)
+        self.block(s.body)
+        made, self.out, self.env, self.chunk = self.out, saved, env, None
+        del self.axes[s.axis]
+        of = self.module.fresh(f"over_{axis}")
+        self.out.append(function(of, [rows], made))
+        inside = {x.name: x.value for x in walk(self.kernel.body) if isinstance(x, n.Let)}
+        widths = [self.size(resolved(trips(x), inside)) for x in inner]
+        self.by_rows.add(s.axis)
+        origin = self.size(self.origin if self.origin is not None else b.ZERO)
+        self.out.append(ast.Expr(call(
+            self.module.helper("_by_rows"), [name(of), self.size(extent), ast.List(widths, ast.Load()), origin]
+        )))  # fmt: skip
+
+    def position(self, info: AxisInfo) -> Value:
+        if self.chunk is None or info.slot != 0:
+            return super().position(info)
+        template = f"lax.broadcasted_iota(jnp.{self.module.integer}, (_0.count, 1), 0) + _0.first"
+        return Value(quote(template, name(self.chunk)), "index", frozenset({0}))
+
+    def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
+        if self.chunk is None or slot != 0:
+            return super().slot_size(slot, extents)
+        return quote("_0.count", name(self.chunk))
+
+    def slice_of(self, s: Span_, is_row: bool) -> ast.expr:
+        """The slice of a walk; of the rows of a pass by rows, where they begin in the array."""
+        if self.chunk is None or s.slot != 0:
+            return slice_of(self, s)
+        if not is_row:
+            raise _TurnedError
+        return call("_Row", [self.size(s.offset)])  # taken out by `read`
+
+    def read(self, buffer: str, items: list[ast.expr]) -> ast.expr:
+        """A region of an array."""
+        ref, (row, items) = name(self.vector(buffer)), _row_of(items)
+        if row is None:
+            return ast.Subscript(ref, ast.Tuple(items, ast.Load()), ast.Load())
+        assert self.chunk is not None
+        return quote("_0.read(_1, _2, _3)", name(self.chunk), ref, row, _index_of(items))
+
+    def write(self, buffer: str, items: list[ast.expr], node: ast.expr) -> ast.stmt:
+        ref, (row, items) = name(self.vector(buffer)), _row_of(items)
+        if row is None:
+            return ast.Assign([ast.Subscript(ref, ast.Tuple(items, ast.Load()), ast.Store())], node, lineno=0)
+        assert self.chunk is not None
+        return ast.Expr(quote("_0.write(_1, _2, _3, _4)", name(self.chunk), ref, row, _index_of(items), node))
+
+    def begins_at(self, offset: Expr) -> None:
+        """Notes where the rows of a pass lie in an array it stores to: all must begin at one place of eight rows."""
+        if self.origin is None:
+            self.origin = offset
+        elif b.difference(self.origin, offset) != 0:
+            raise _TurnedError
+
+    # --- elements
 
     def load(self, e: Load) -> Value:
         dims = self.program.buffers[e.buffer].dims
@@ -100,7 +232,7 @@ class Whole(Interface):
         node, slots = self.region(e.buffer, subscripts)
         if (
             slots == [1, 0]
-            or (slots == [0] and not self.is_column(subscripts))
+            or (slots == [0] and self.chunk is None and not self.is_column(subscripts))
             or (slots == [1] and self.is_column(subscripts))
         ):
             node = quote("_0.T", node)
@@ -132,7 +264,7 @@ class Whole(Interface):
                 case Span_(stride=1):
                     if not (last or row):
                         raise Inexpressible("an axis beyond the last two dimensions")
-                    items.append(slice_of(self, s))
+                    items.append(self.slice_of(s, row))
                     slots.append(s.slot)
                 case Place(at, static):
                     node = self.expr(at).node
@@ -152,13 +284,28 @@ class Whole(Interface):
         return items, slots, lane
 
     def region(self, buffer: str, subscripts: list[Subscript]) -> tuple[ast.expr, list[int]]:
+        if self.chunk is not None and [getattr(x, "slot", None) for x in subscripts] == [0]:
+            return self.column(buffer, subscripts), [0]
         items, slots, lane = self.items(buffer, subscripts)
-        node: ast.expr = ast.Subscript(name(self.vector(buffer)), ast.Tuple(items, ast.Load()), ast.Load())
+        node = self.read(buffer, items)
         if lane is not None:
             node = call(self.module.helper("_column"), [node, lane])
         if not slots:
             node = quote("jnp.max(_0)", node)
         return node, slots
+
+    def column(self, buffer: str, subscripts: list[Subscript]) -> ast.expr:
+        """Some elements of an array of one axis, for the rows of a pass by rows: the array as a column, too."""
+        if buffer in self.written:
+            raise _TurnedError
+        (s,) = subscripts
+        assert isinstance(s, Span_) and self.chunk is not None
+        if s.stride != 1:
+            raise Inexpressible("a gather")
+        if buffer not in self.columns:
+            self.columns[buffer] = self.module.fresh(f"{self.module.identifier(buffer)}_column")
+        column = name(self.columns[buffer])
+        return quote("_0.read(_1, _2, (slice(None),))", name(self.chunk), column, self.size(s.offset))
 
     def store(self, s: n.Store, mask: Value | None) -> None:
         buffer = self.program.buffers[s.buffer]
@@ -195,7 +342,11 @@ class Whole(Interface):
             or (slots == [0] and not self.is_column(subscripts))
             or (slots == [1] and self.is_column(subscripts))
         )
-        target = ast.Subscript(name(self.vector(s.buffer)), ast.Tuple(items, ast.Load()), ast.Load())
+        if self.chunk is not None:
+            if 0 not in slots or turned:
+                raise _TurnedError
+            self.begins_at(next(x.offset for x in subscripts if isinstance(x, Span_) and x.slot == 0))
+        target = self.read(s.buffer, items)
         keep = mask.node if mask is not None else None
         if turned:
             node = quote("_0.T", node) if value.axes else node
@@ -207,4 +358,4 @@ class Whole(Interface):
             node = quote("jnp.where(_0, _1, _2)", keep, node, target)
         elif value.axes != set(slots) or not slots:
             node = quote("jnp.broadcast_to(_0, _1.shape)", node, target)
-        self.out.append(ast.Assign([ast.Subscript(target.value, target.slice, ast.Store())], node, lineno=0))
+        self.out.append(self.write(s.buffer, items, node))

@@ -15,7 +15,8 @@ INTERPRET = None
 """
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_interpret", "_Block"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned"),
+    "_tile": ("_vmem",),
     "_kept": ("_interpret",),
     "_unsigned": ("_kept",),
     "_rounded": ("_interpret",),
@@ -33,16 +34,27 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_element": ("_splat",),
     "_splat": ("_Far",),
     "_set": ("_Far",),
+    "_laid_out": ("_interpret",),
     "_stored": ("_interpret", "_kept"),
     "_copy": ("_Far",),
-    "_block": ("VMEM", "_rows", "_Far", "_interpret"),
-    "_whole": ("_interpret",),
+    "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
+    "_by_rows": ("_Rows",),
+    "_fits": ("_vmem",),
+    "_whole": ("_vmem", "_interpret"),
 }
 """What else a function calls."""
 
 HELPERS: dict[str, str] = {
     "VMEM": '''
-VMEM = 100 << 20  # bytes; the arrays of a loop that take more stay in HBM, and move through windows in VMEM
+VMEM = None  # bytes; what takes more stays in HBM, and moves through windows in VMEM; None: as the chip has them
+''',
+    "_vmem": '''
+def _vmem():
+    """Bytes of VMEM that a core of this chip has, as JAX's table says; where kernels are interpreted, those of v5e."""
+    try:
+        return pltpu.get_tpu_info().vmem_capacity_bytes
+    except ValueError:  # no TPU
+        return 128 << 20
 ''',
     "_interpret": '''
 def _interpret():
@@ -301,6 +313,14 @@ def _fill(value, shape):
     """`value` over all of `shape`."""
     return jnp.broadcast_to(value, shape)
 ''',
+    "_laid_out": '''
+def _laid_out(block):
+    """A block of one number, of which the compiler does not see that it is one."""
+    if _interpret() or block.dtype == jnp.bool_:
+        return block
+    places = [lax.broadcasted_iota(jnp.int32, block.shape, k) for k in range(max(block.ndim - 2, 0), block.ndim)]
+    return jnp.where(sum(places) >= 0, block, jnp.ones_like(block))
+''',
     "_put": '''
 def _put(array, axis, start, stop, value):
     """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""
@@ -323,7 +343,7 @@ def _tile(extents, tiled, arrays):
     """The block of a grid kernel: bounded by VMEM, a multiple of (8, 128) in the last axes; None where nothing fits."""
     if 0 in extents:
         return None
-    room = 2 ** 19 // max(arrays, 2)
+    room = min(2 ** 19, _vmem() // 64) // max(arrays, 2)
     tile = list(extents)
     unit = [1] * (len(tile) - 2) + [8, 128] if len(tile) > 1 else [1024]
     for axis, on in enumerate(tiled):
@@ -331,9 +351,19 @@ def _tile(extents, tiled, arrays):
             rest = int(np.prod(tile)) // tile[axis]
             most = max(room // rest // unit[axis], 1) * unit[axis]
             if len(tile) > 1 and axis == len(tile) - 2:
-                most = min(most, 256)
+                most = min(most, 256) if most < 128 else min(most, 256) // 128 * 128
             tile[axis] = min(tile[axis], most)
     return tuple(tile) if int(np.prod(tile)) <= 8 * room else None
+''',
+    "_turned": '''
+def _turned(shape):
+    """A shape with its last two dimensions exchanged."""
+    return (*shape[:-2], shape[-1], shape[-2])
+''',
+    "_is_column": '''
+def _is_column(shape, tile):
+    """Whether blocks of an array are columns that lie along the lanes of HBM: each number would take a row of 128."""
+    return len(shape) > 1 and shape[-1] == 1 and shape[-2] > 1 and (tile[-2] % 128 == 0 or shape[-2] == tile[-2])
 ''',
     "_grid": '''
 def _grid(body, extents, tiled, scalars, operands, results, aliases):
@@ -347,19 +377,23 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
     grid = tuple(pl.cdiv(e, t) for e, t in zip(extents, tile))
     arrays = [r for r in results if r[0]]
     first = len(scalars) + len(operands)
+    turned = [_is_column(x.shape, tile) for x in operands]
+    columns = [_is_column(r[0], tile) for r in arrays]
 
-    def spec(shape):
+    def spec(shape, column):
         cut = [on and d == e for d, e, on in zip(shape, extents, tiled)]
         block = tuple(t if c else d for d, t, c in zip(shape, tile, cut))
-        return pl.BlockSpec(block, lambda *at: tuple(a if c else 0 for a, c in zip(at, cut)))
+        return pl.BlockSpec(_turned(block) if column else block, lambda *at: (
+            _turned if column else tuple)([a if c else 0 for a, c in zip(at, cut)]))
 
     def kernel(*refs):
         numbers, ins = refs[:len(scalars)], refs[len(scalars):first]
         at = [pl.program_id(k) for k in range(len(grid))]
         block = _Block(tuple(a * t for a, t in zip(at, tile)), tile)
-        values = body(block, *(r[0] for r in numbers), *(r[...] for r in ins))
-        for ref, value in zip(refs[first:], values[:len(arrays)]):
-            ref[...] = value
+        given = [jnp.swapaxes(r[...], -1, -2) if c else r[...] for r, c in zip(ins, turned)]
+        values = body(block, *(r[0] for r in numbers), *given)
+        for ref, value, column in zip(refs[first:], values[:len(arrays)], columns):
+            ref[...] = jnp.swapaxes(value, -1, -2) if column else value
         for ref, value, (_, _, op) in zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]):
             start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
             combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum}.get(op, jnp.add)
@@ -368,13 +402,17 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
     smem = pl.BlockSpec(memory_space=pltpu.SMEM)
     made = pl.pallas_call(
         kernel, grid=grid, name=body.__name__,
-        in_specs=[smem] * len(scalars) + [spec(x.shape) for x in operands],
-        out_specs=[spec(r[0]) for r in arrays] + [smem] * (len(results) - len(arrays)),
-        out_shape=[jax.ShapeDtypeStruct(r[0] or (1,), r[1]) for r in results],
+        in_specs=[smem] * len(scalars) + [spec(x.shape, c) for x, c in zip(operands, turned)],
+        out_specs=[spec(r[0], c) for r, c in zip(arrays, columns)] + [smem] * (len(results) - len(arrays)),
+        out_shape=[jax.ShapeDtypeStruct(_turned(r[0]) if c else r[0], r[1]) for r, c in zip(arrays, columns)]
+        + [jax.ShapeDtypeStruct((1,), r[1]) for r in results[len(arrays):]],
         input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20),
-        interpret=_interpret())(*(jnp.reshape(s, (1,)) for s in scalars), *operands)
-    return [*made[:len(arrays)], *(m[0] for m in made[len(arrays):])]
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=_vmem() // 8 * 7),
+        interpret=_interpret())(
+            *(jnp.reshape(s, (1,)) for s in scalars),
+            *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))
+    shaped = [m.reshape(r[0]) for m, r in zip(made, arrays)]
+    return [*shaped, *(m[0] for m in made[len(arrays):])]
 ''',
     "_encode": '''
 def _encode(position):
@@ -572,7 +610,8 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     fits = sum(-(-e // 1024) * 1024 for e in elements) <= 2 ** 18 - 4096
     in_vmem = [_rows(s) for s in sizes + ([] if fits else elements)]
     vmem = 4 * 128 * sum(in_vmem)
-    far = vmem > VMEM
+    most = _vmem() // 8 * 7
+    far = vmem > (most // 8 * 7 if VMEM is None else VMEM)
     smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY if far else pltpu.VMEM)
 
     def in_rows(x):
@@ -595,7 +634,7 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     extra = [pltpu.VMEM(x.shape, x.dtype) for x in held]
     if far:  # what would be scratch is a result that nobody looks at; each array has a window, a group of rows
         outs, extra = outs + [block] * len(held), []
-        share = (32 << 20) // (3 * 512 * len(in_vmem))
+        share = most // 3 // (3 * 512 * len(in_vmem))
         for x in [*([] if fits else tables), *arrays, *(x for x in made_arrays if len(x.shape) > 1), *held]:
             rows = _rows(x.shape[0]) if len(x.shape) == 1 else x.shape[0]
             size = next((s for s in (1024, 512, 256, 128, 64, 32) if rows % s == 0 and s <= max(share, 32)), rows)
@@ -612,7 +651,7 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         body, name=kernel.__name__, in_specs=ins, out_specs=outs,
         out_shape=made_arrays + [jax.ShapeDtypeStruct((1,), t) for t in scalars] + (held if far else []),
         scratch_shapes=extra,
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=(64 << 20) if far else max(vmem + (8 << 20), 16 << 20)),
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=most),
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables),
             *map(in_rows, arrays))
@@ -634,8 +673,50 @@ def _fits(arrays, elements, work):
 
     vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
-    return (vmem <= 48 << 20 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
+    return (vmem <= _vmem() // 8 * 3 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
             and all(min(s) > 0 for s in [*arrays, *elements, *work]))
+''',
+    "_Rows": '''
+class _Rows:
+    """Some rows of a pass, from its `first` on. In an array that begins `origin` rows before the pass does, that is a
+    multiple of eight, unless Python knows it: the compiler wants to see where a row of registers begins."""
+
+    def __init__(self, first, count, origin):
+        self.first, self.count, self.origin = first, count, origin
+
+    def place(self, offset, count):
+        if isinstance(self.first, int):
+            return pl.ds(self.first + offset, count)
+        return pl.ds(pl.multiple_of(self.first + self.origin, 8) + (offset - self.origin), count)
+
+    def read(self, ref, offset, at):
+        """The rows of `ref` that begin `offset` rows further; `at` says where in its other dimensions."""
+        rest = 0 if isinstance(self.first, int) else (offset - self.origin) % 8
+        if not rest:
+            return ref[(*at[:-1], self.place(offset, self.count), at[-1])]
+        more = ref[(*at[:-1], self.place(offset - rest, self.count + 8), at[-1])]
+        return more[..., rest:rest + self.count, :]
+
+    def write(self, ref, offset, at, value):
+        ref[(*at[:-1], self.place(offset, self.count), at[-1])] = value
+''',
+    "_by_rows": '''
+def _by_rows(body, rows, widths, origin):
+    """`body` over all rows, as many at a time as make 32 registers."""
+    height = max(32 // max(*(-(-w // 128) for w in widths), 1), 1) * 8
+    begin = -origin % 8
+    times = (rows - begin - 8) // height - 1  # what is left behind them has eight rows and more: reads go beyond theirs
+    if times < 2:
+        body(_Rows(0, rows, origin))
+        return
+    if begin:
+        body(_Rows(0, begin, origin))
+
+    def some(c, _):
+        body(_Rows(begin + c * height, height, origin))
+        return 0
+    lax.fori_loop(0, times, some, 0)
+    body(_Rows(begin + times * height, rows - begin - times * height, origin))
 ''',
     "_whole": '''
 def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
@@ -655,7 +736,7 @@ def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         out_shape=[jax.ShapeDtypeStruct((int(np.prod(s)),), t) for s, t in lists]
         + [jax.ShapeDtypeStruct(laid_out(s), t) for s, t in results] + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
         scratch_shapes=[pltpu.VMEM(laid_out(s), t) for s, t in scratch],
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=100 << 20),
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=_vmem() // 8 * 7),
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *(x.reshape(-1) for x in tables),
             *(x.reshape(laid_out(x.shape)) for x in arrays))
