@@ -15,7 +15,7 @@ INTERPRET = None
 """
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier"),
     "_tile": ("_vmem",),
     "_kept": ("_interpret",),
     "_unsigned": ("_kept",),
@@ -34,7 +34,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_element": ("_splat",),
     "_splat": ("_Far",),
     "_set": ("_Far",),
+    "_arcsin": ("_interpret",),
+    "_arccos": ("_interpret",),
+    "_arctan": ("_interpret",),
     "_laid_out": ("_interpret",),
+    "_picked": ("_interpret",),
     "_stored": ("_interpret", "_kept"),
     "_copy": ("_Far",),
     "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
@@ -321,6 +325,32 @@ def _laid_out(block):
     places = [lax.broadcasted_iota(jnp.int32, block.shape, k) for k in range(max(block.ndim - 2, 0), block.ndim)]
     return jnp.where(sum(places) >= 0, block, jnp.ones_like(block))
 ''',
+    "_arcsin": '''
+def _arcsin(x):
+    """np.arcsin, as XLA writes it out: a kernel has no such operation."""
+    return jnp.arcsin(x) if _interpret() else 2 * jnp.arctan2(x, 1 + jnp.sqrt((1 - x) * (1 + x)))
+''',
+    "_arccos": '''
+def _arccos(x):
+    """np.arccos, as XLA writes it out: a kernel has no such operation."""
+    if _interpret():
+        return jnp.arccos(x)
+    return jnp.where(x == -1, np.pi, 2 * jnp.arctan2(jnp.sqrt((1 - x) * (1 + x)), 1 + x)).astype(x.dtype)
+''',
+    "_arctan": '''
+def _arctan(x):
+    """np.arctan: a kernel has it of quotients only."""
+    return jnp.arctan(x) if _interpret() else jnp.arctan2(x, jnp.ones_like(x))
+''',
+    "_picked": '''
+def _picked(block, at, axis):
+    """The element of each row along `axis` that is at the place `at`."""
+    here = lax.broadcasted_iota(jnp.int32, block.shape, axis) == at
+    if _interpret():  # where reductions lose what is no number
+        return jnp.take_along_axis(block, jnp.argmax(here, axis, keepdims=True), axis)
+    least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
+    return jnp.max(jnp.where(here, block, least), axis, keepdims=True)
+''',
     "_put": '''
 def _put(array, axis, start, stop, value):
     """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""
@@ -354,6 +384,11 @@ def _tile(extents, tiled, arrays):
                 most = min(most, 256) if most < 128 else min(most, 256) // 128 * 128
             tile[axis] = min(tile[axis], most)
     return tuple(tile) if int(np.prod(tile)) <= 8 * room else None
+''',
+    "_earlier": '''
+def _earlier(a, b):
+    """The first of two positions, of which -1 is none."""
+    return jnp.where((a < 0) | ((b >= 0) & (b < a)), b, a)
 ''',
     "_turned": '''
 def _turned(shape):
@@ -396,7 +431,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
             ref[...] = jnp.swapaxes(value, -1, -2) if column else value
         for ref, value, (_, _, op) in zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]):
             start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
-            combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum}.get(op, jnp.add)
+            combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum, 'first': _earlier}.get(op, jnp.add)
             ref[0] = jnp.where(start, value, combine(ref[0], value))
 
     smem = pl.BlockSpec(memory_space=pltpu.SMEM)
@@ -407,7 +442,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         out_shape=[jax.ShapeDtypeStruct(_turned(r[0]) if c else r[0], r[1]) for r, c in zip(arrays, columns)]
         + [jax.ShapeDtypeStruct((1,), r[1]) for r in results[len(arrays):]],
         input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=_vmem() // 8 * 7),
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(_vmem() // 2, 16 << 20)),
         interpret=_interpret())(
             *(jnp.reshape(s, (1,)) for s in scalars),
             *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))
@@ -651,7 +686,8 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         body, name=kernel.__name__, in_specs=ins, out_specs=outs,
         out_shape=made_arrays + [jax.ShapeDtypeStruct((1,), t) for t in scalars] + (held if far else []),
         scratch_shapes=extra,
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=most),
+        compiler_params=pltpu.CompilerParams(
+            vmem_limit_bytes=most if far else min(max(vmem + (8 << 20), 16 << 20), _vmem())),
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables),
             *map(in_rows, arrays))
