@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import bodies, map_block, resolved, walk
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import bodies, exprs, map_block, resolved, variables_read, walk
+from transkern.targets.pallas.forms.carrying import settle, state, unpack
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
 from transkern.targets.pallas.forms.pieces import as_index
@@ -57,7 +58,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, (), whole.by_rows)]
     work = [sequence([host.size(e) for e in nest]) for nest in passes]
     host.out.append(comment(f"{kernel.name}: a kernel where VMEM holds its arrays, else left to XLA"))
-    test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in (arrays, elements, work)])
+    test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in (arrays, elements, work, whole.unrolled)])
     host.out.append(ast.If(test, made, other))
 
 
@@ -122,6 +123,7 @@ class Whole(Interface):
     def __init__(self, host: Host, kernel: n.Kernel, rank: int, slots: dict[str, int]) -> None:
         super().__init__(host, kernel, rank, slots)
         self.by_rows: set[str] = set()  # the axes of passes that go by rows
+        self.unrolled: list[ast.expr] = []  # the bounds of loops that are written out
 
     # --- passes by rows
 
@@ -217,6 +219,38 @@ class Whole(Interface):
         elif b.difference(self.origin, offset) != 0:
             raise _TurnedError
 
+    # --- loops that move a window
+
+    def sequential(self, s: n.Loop) -> None:
+        """A loop of few steps by which subscripts move along an axis is written out when JAX traces."""
+        if not (self.is_static(s.start) and self.is_static(s.stop)) or not self.moves_window(s):
+            super().sequential(s)
+            return
+        carried = self.carried(s.body)
+        self.prepare(carried)
+        counter = self.module.identifier(s.axis)
+        bounds = [self.size(s.start), self.size(s.stop), self.size(s.step)]
+        self.unrolled.append(sequence(bounds))
+        saved, env = self.out, dict(self.env)
+        self.out = []
+        settle(self, carried)
+        self.env[s.axis] = Value(name(counter), "index", static=True)
+        self.block(s.body)
+        if carried:
+            self.out.append(unpack(self, carried, state(self, carried)))
+        made, self.out, self.env = self.out, saved, env
+        target = ast.Name(counter, ast.Store())
+        self.out.append(ast.For(target, call("range", bounds), made or [ast.Pass()], [], lineno=0))
+        settle(self, carried)
+
+    def moves_window(self, s: n.Loop) -> bool:
+        """Whether the loop's axis is part of a subscript that another axis walks."""
+        indices = [x.index for x in walk(s.body) if isinstance(x, n.Store)]
+        indices += [e.index for e in exprs(s.body) if isinstance(e, Load)]
+        axes = {x.axis for x in walk(self.kernel.body) if isinstance(x, n.Loop) and x.kind == "parallel"}
+        reads = [variables_read(i) for index in indices for i in index]
+        return b.constant(s.step) is not None and any(s.axis in r and r & axes for r in reads)
+
     # --- elements
 
     def load(self, e: Load) -> Value:
@@ -229,6 +263,9 @@ class Whole(Interface):
             node = call(self.module.helper("_element"), [name(self.table(e.buffer)), self.linear(e.index, dims)])
             return Value(self.as_mask(node, e.dtype), e.dtype)
         subscripts = sort(self, e.index, dims)
+        turns = {k: shift for k, x in enumerate(subscripts) if (shift := self.turn(x, dims[k])) is not None}
+        if turns:
+            return self.turned(e, turns)
         node, slots = self.region(e.buffer, subscripts)
         if (
             slots == [1, 0]
@@ -236,6 +273,42 @@ class Whole(Interface):
             or (slots == [1] and self.is_column(subscripts))
         ):
             node = quote("_0.T", node)
+        return Value(self.as_mask(node, e.dtype), e.dtype, frozenset(slots))
+
+    def turn(self, s: Subscript, dim: Expr) -> Expr | None:
+        """By how much a subscript turns its dimension: ``(axis + shift) % dim`` for all of that."""
+        match s:
+            case Gather(Apply("remainder", (at, size), _)) if size == dim:
+                terms, _ = b.affine(at)
+                walked = [t for t in terms if self.varies(t)]
+                if len(walked) == 1 and isinstance(walked[0], Var) and walked[0].name in self.axes:
+                    info, shift = self.axes[walked[0].name], b.sub(at, walked[0])
+                    if terms[walked[0]] == 1 and info.extent == dim and self.is_static(shift):
+                        return shift
+            case _:
+                pass
+        return None
+
+    def turned(self, e: Load, turns: dict[int, Expr]) -> Value:
+        """All of an array along its rows and columns, either turned."""
+        dims = self.program.buffers[e.buffer].dims
+        index = tuple(
+            next(t for t in b.affine(i.args[0])[0] if self.varies(t)) if k in turns and isinstance(i, Apply) else i
+            for k, i in enumerate(e.index)
+        )
+        subscripts = sort(self, index, dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.whole]
+        if slots not in ([0, 1], [1]) or len(slots) != len(dims):
+            raise Inexpressible("a gather")
+        ref = name(self.vector(e.buffer))
+        shifts = [self.size(turns[k]) if k in turns else ast.Constant(0) for k in range(len(dims))]
+        rows = name(self.chunk) if self.chunk is not None and len(dims) == 2 else ast.Constant(None)
+        if self.chunk is not None and 0 in turns:
+            shift = b.constant(turns[0])
+            if shift is None or abs(shift) > 8:  # reads of the rows between the first and the last must not turn
+                raise _TurnedError
+            self.begins_at(b.ZERO)
+        node = call(self.module.helper("_rolled"), [ref, *([ast.Constant(0)] if len(dims) == 1 else []), *shifts, rows])
         return Value(self.as_mask(node, e.dtype), e.dtype, frozenset(slots))
 
     def as_mask(self, node: ast.expr, dtype: str) -> ast.expr:

@@ -43,6 +43,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_copy": ("_Far",),
     "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
     "_by_rows": ("_Rows",),
+    "_rolled": ("_Rows",),
     "_fits": ("_vmem",),
     "_whole": ("_vmem", "_interpret"),
 }
@@ -702,7 +703,7 @@ def _column(block, j):
     return jnp.max(jnp.where(lane == j, block, least), axis=1, keepdims=True)
 ''',
     "_fits": '''
-def _fits(arrays, elements, work):
+def _fits(arrays, elements, work, unrolled):
     """Whether a kernel can hold its arrays in VMEM and SMEM, and each of its passes is short enough to be unrolled."""
     def words(*shape):
         return int(np.prod(shape[:-2])) * (-(-shape[-2] // 8) * 8) * (-(-shape[-1] // 128) * 128)
@@ -710,7 +711,7 @@ def _fits(arrays, elements, work):
     vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
     return (vmem <= _vmem() // 8 * 3 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
-            and all(min(s) > 0 for s in [*arrays, *elements, *work]))
+            and all(min(s) > 0 for s in [*arrays, *elements, *work]) and all(len(range(*u)) <= 64 for u in unrolled))
 ''',
     "_Rows": '''
 class _Rows:
@@ -736,6 +737,25 @@ class _Rows:
     def write(self, ref, offset, at, value):
         ref[(*at[:-1], self.place(offset, self.count), at[-1])] = value
 ''',
+    "_rolled": '''
+def _rolled(ref, down, across, rows):
+    """All columns of some `rows`, or of all, of an array whose dimensions turn by so much."""
+    height, width = ref.shape
+    down, across = down % height, across % width
+
+    def columns(x):
+        return jnp.concatenate([x[:, across:], x[:, :across]], 1) if across else x
+
+    if rows is None:
+        rows = _Rows(0, height, 0)
+    if not isinstance(rows.first, int):  # neither the first nor the last
+        return columns(rows.read(ref, down if down <= height // 2 else down - height, (slice(None),)))
+    begin = (rows.first + down) % height
+    more = begin + rows.count - height
+    if more <= 0:
+        return columns(ref[begin:begin + rows.count, :])
+    return columns(jnp.concatenate([ref[begin:, :], ref[:more, :]], 0))
+''',
     "_by_rows": '''
 def _by_rows(body, rows, widths, origin):
     """`body` over all rows, as many at a time as make 32 registers."""
@@ -745,8 +765,12 @@ def _by_rows(body, rows, widths, origin):
     if times < 2:
         body(_Rows(0, rows, origin))
         return
-    if begin:
-        body(_Rows(0, begin, origin))
+    begin += height  # the first rows and the last, from which reads may turn to the other end, are known to Python
+    times -= 1
+    if times < 1:
+        body(_Rows(0, rows, origin))
+        return
+    body(_Rows(0, begin, origin))
 
     def some(c, _):
         body(_Rows(begin + c * height, height, origin))
