@@ -21,8 +21,11 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_unsigned": ("_kept",),
     "_rounded": ("_interpret",),
     "_larger": ("_interpret",),
-    "_cummax": ("_last_zeros",),
-    "_cummin": ("_last_zeros",),
+    "_scan": ("_interpret",),
+    "_running": ("_interpret", "_scan"),
+    "_cumsum": ("_interpret", "_running"),
+    "_cummax": ("_interpret", "_running", "_last_zeros"),
+    "_cummin": ("_interpret", "_running", "_last_zeros"),
     "_smaller": ("_interpret",),
     "_quotient": ("_interpret", "_kept"),
     "_floored": ("_quotient",),
@@ -132,10 +135,78 @@ def _min(x, **over):
     over.pop('initial', None)
     return jnp.where(jnp.any(x != x, **over), jnp.nan, smallest) if _interpret() else smallest
 ''',
+    "_scan": '''
+def _scan(x, axis, op):
+    """Running sums and the like: one kernel over blocks, which hands on where it stands (of a million numbers in a row
+    XLA's own takes minutes to compile)."""
+    combine, start = {'sum': (jnp.add, 0), 'prod': (jnp.multiply, 1), 'max': (jnp.maximum, None),
+                      'min': (jnp.minimum, None)}[op]
+    if start is None:
+        kind = jnp.finfo(x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype)
+        start = kind.min if op == 'max' else kind.max
+        if jnp.issubdtype(x.dtype, jnp.floating):
+            start = -np.inf if op == 'max' else np.inf
+    given, size = x.shape, x.shape[axis]
+    before, behind = int(np.prod(given[:axis])), int(np.prod(given[axis + 1:]))
+    line = before == behind == 1  # rows of 128 one behind the other
+    across = behind > 1
+    x = x.reshape((before, size, behind) if across else (1, 1, size) if line else (1, before, size))
+    if line:
+        x = jnp.pad(x.reshape(-1), (0, -size % 1024), constant_values=start).reshape(1, -1, 128)
+    depth, rows, columns = x.shape
+    height = min(512 if line or across else 256, -(-rows // 8) * 8)
+    width = 128
+
+    def fold(v, at, axis):
+        step = 1
+        while step < v.shape[axis]:
+            v = jnp.where(at >= step, combine(v, pltpu.roll(v, step, axis)), v)
+            step *= 2
+        return v
+
+    def kernel(ref, out, so_far):
+        @pl.when(pl.program_id(2) == 0)
+        def _():
+            so_far[...] = jnp.full((height, width), start, x.dtype)
+        row, lane = (lax.broadcasted_iota(jnp.int32, (height, width), k) for k in (0, 1))
+        v = ref[0]
+        if across:  # the ends of arrays may be cut: what is there stands behind all that counts
+            v = combine(fold(v, row, 0), so_far[...])
+            so_far[...] = jnp.broadcast_to(v[height - 1:height, :], (height, width))
+        else:
+            v = fold(v, lane, 1)
+            if line:
+                ends = fold(jnp.broadcast_to(v[:, width - 1:width], (height, width)), row, 0)
+                first = combine(so_far[...], jnp.where(row >= 1, pltpu.roll(ends, 1, 0), start))
+                so_far[...] = combine(so_far[...], jnp.broadcast_to(ends[height - 1:height, :], (height, width)))
+            else:
+                first = so_far[...]
+                so_far[...] = combine(first, jnp.broadcast_to(v[:, width - 1:width], (height, width)))
+            v = combine(first, v)
+        out[0] = v
+
+    down = across or line
+    spec = pl.BlockSpec((1, height, width), (lambda a, b, c: (a, c, b)) if down else (lambda a, b, c: (a, b, c)))
+    blocks = pl.cdiv(rows, height), pl.cdiv(columns, width)
+    made = pl.pallas_call(
+        kernel, grid=(depth, *(blocks[::-1] if down else blocks)), in_specs=[spec], out_specs=spec, name=f'cum{op}',
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), scratch_shapes=[pltpu.VMEM((height, width), x.dtype)],
+        interpret=_interpret())(x)
+    return (made.reshape(-1)[:size] if line else made).reshape(given)
+''',
+    "_running": '''
+def _running(x, axis, op):
+    """Running sums and the like of `op`."""
+    if _interpret() or x.dtype not in (jnp.float32, jnp.int32) or 0 in x.shape:
+        return {'sum': lax.cumsum, 'prod': lax.cumprod, 'max': lax.cummax, 'min': lax.cummin}[op](x, axis=axis)
+    return _scan(x, axis, op)
+''',
     "_cumsum": '''
 def _cumsum(x, axis, dtype):
     """Running sums; what begins with zeros of negative sign keeps them, which XLA adds up to 0.0."""
     x = x.astype(dtype)
+    if not _interpret():
+        return _running(x, axis, 'sum')
     negative = lax.cummin(((x == 0) & jnp.signbit(x)).astype(jnp.int32), axis=axis)
     return jnp.where(negative == 1, x, lax.cumsum(x, axis=axis))
 ''',
@@ -159,13 +230,13 @@ def _smaller(a, b):
 def _cummax(x, axis, dtype):
     """np.maximum.accumulate: of zeros the last."""
     x = x.astype(dtype)
-    return _last_zeros(lax.cummax(x, axis=axis), x, axis)
+    return _last_zeros(lax.cummax(x, axis=axis), x, axis) if _interpret() else _running(x, axis, 'max')
 ''',
     "_cummin": '''
 def _cummin(x, axis, dtype):
     """np.minimum.accumulate: of zeros the last."""
     x = x.astype(dtype)
-    return _last_zeros(lax.cummin(x, axis=axis), x, axis)
+    return _last_zeros(lax.cummin(x, axis=axis), x, axis) if _interpret() else _running(x, axis, 'min')
 ''',
     "_last_zeros": '''
 def _last_zeros(running, x, axis):
