@@ -58,7 +58,8 @@ def compact(vector: Statements, s: n.Compact) -> None:
     to = vector.module.fresh("place")
     base = vector.env[s.count].node if s.append and s.count in vector.env else ast.Constant(0)
     counted = quote(f"_0.astype(jnp.{vector.module.integer})", flat)
-    running = quote("_0 + _1 - 1", base, call(vector.module.helper("_running"), [counted, constant(0), ast.Constant("sum")]))
+    places = call(vector.module.helper("_running"), [counted, constant(0), ast.Constant("sum")])
+    running = quote("_0 + _1 - 1", base, places)
     limit = vector.size(vector.program.buffers[s.outputs[0]].dims[0])
     vector.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
     moved: list[ast.stmt] = []  # when all has been read: a compaction may be in place

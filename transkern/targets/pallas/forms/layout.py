@@ -111,7 +111,7 @@ class _Parts:
             shape = sequence([host.size(d) for d in buffer.dims])
             own = host.array(of).name
             short = next((k for k in dims if b.constant(buffer.dims[k]) != 1), None)
-            if short is not None and len([at for x, at in self.names if x == of]) < (b.constant(buffer.dims[short]) or 0):
+            if short is not None and b.constant(buffer.dims[short]) != len(made):
                 host.ensure(of)
             host.defined.add(of)
             if short is None:

@@ -24,7 +24,8 @@ from transkern.targets.pallas.forms.statements import trips
 from transkern.targets.pallas.forms.subscripts import Gather, Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import AxisInfo
-from transkern.targets.pallas.printing.quote import call, comment, function, name, quote, sequence
+from transkern.targets.pallas.printing import spelling
+from transkern.targets.pallas.printing.quote import assign, call, comment, function, name, quote, sequence
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
@@ -58,7 +59,8 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, (), whole.by_rows)]
     work = [sequence([host.size(e) for e in nest]) for nest in passes]
     host.out.append(comment(f"{kernel.name}: a kernel where VMEM holds its arrays, else left to XLA"))
-    test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in (arrays, elements, work, whole.unrolled)])
+    conditions = (arrays, elements, work, whole.unrolled)
+    test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in conditions])
     host.out.append(ast.If(test, made, other))
 
 
@@ -109,6 +111,15 @@ def _row_of(items: list[ast.expr]) -> tuple[ast.expr | None, list[ast.expr]]:
     return None, items
 
 
+_FOLDED = ("sum", "max", "min", "count", "first", "last")
+
+
+def _left_behind(s: n.Stmt) -> list[n.Accumulate]:
+    """What a pass adds up over its rows."""
+    own = {x.name for x in walk((s,)) if isinstance(x, n.Accumulator)}
+    return [x for x in walk((s,)) if isinstance(x, n.Accumulate) and x.name not in own]
+
+
 class _TurnedError(Exception):
     """A pass that walks its rows along the lanes of an array."""
 
@@ -140,15 +151,21 @@ class Whole(Interface):
             super().parallel(s)
 
     def has_rows_apart(self, s: n.Loop) -> bool:
-        """Whether a pass has an axis of columns, and leaves nothing behind but what it stores."""
-        own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        """Whether a pass has an axis of columns, and leaves nothing behind but what it stores and adds up."""
         inner = [x for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "parallel"]
         return (
             bool(inner)
             and all(self.is_static(e) for x in (s, *inner) for e in (x.start, x.stop))
             and b.constant(s.step) == 1
             and not any(isinstance(x, n.Guard) for x in walk(s.body))
-            and all(x.name in own for x in walk(s.body) if isinstance(x, n.Accumulate))
+            and all(
+                x.op in _FOLDED and self.declared[x.name][0].dtype != "bool" and not self.declared[x.name][1]
+                for x in _left_behind(s)
+            )
+            and not any(
+                _left_behind(x) for x in walk(s.body) if isinstance(x, n.While) or (
+                    isinstance(x, n.Loop) and x.kind != "parallel")
+            )
         )
 
     def pass_by_rows(self, s: n.Loop) -> None:
@@ -162,10 +179,18 @@ class Whole(Interface):
         axis = self.module.identifier(s.axis)
         rows = self.module.fresh(f"{axis}_rows")
         self.forget(s)
-        saved, env = self.out, dict(self.env)
+        saved, env, before = self.out, dict(self.env), set(self.fresh_accumulators)
         self.out, self.chunk, self.origin = [], rows, None
         self.axes[s.axis] = AxisInfo(0, extent, b.ZERO, 1)
+        folded = {x.name: x.op for x in _left_behind(s)}
+        begun = self.fresh_accumulators - set(folded)
+        self.fresh_accumulators = begun | set(folded)  # each part adds up for itself
         self.block(s.body)
+        parts = {of: self.env[of] for of in folded}
+        fresh = {of for of in folded if of in before}
+        self.fresh_accumulators = begun
+        if parts:
+            self.out.append(ast.Return(ast.Tuple([v.node for v in parts.values()], ast.Load())))
         made, self.out, self.env, self.chunk = self.out, saved, env, None
         del self.axes[s.axis]
         of = self.module.fresh(f"over_{axis}")
@@ -174,9 +199,21 @@ class Whole(Interface):
         widths = [self.size(resolved(trips(x), inside)) for x in inner]
         self.by_rows.add(s.axis)
         origin = self.size(self.origin if self.origin is not None else b.ZERO)
-        self.out.append(ast.Expr(call(
-            self.module.helper("_by_rows"), [name(of), self.size(extent), ast.List(widths, ast.Load()), origin]
-        )))  # fmt: skip
+        kinds = ast.List([ast.Constant(op) for op in folded.values()], ast.Load())
+        over = [name(of), self.size(extent), ast.List(widths, ast.Load()), origin, kinds]
+        passed = call(self.module.helper("_by_rows"), over)
+        if not parts:
+            self.out.append(ast.Expr(passed))
+            return
+        targets = {x: self.module.fresh(f"{self.module.identifier(x)}_of_rows") for x in parts}
+        names_ = ast.Tuple([ast.Name(t, ast.Store()) for t in targets.values()], ast.Store())
+        self.out.append(ast.Assign([names_], passed, lineno=0))
+        for x, part in parts.items():
+            node: ast.expr = name(targets[x])
+            if x not in fresh:
+                node = quote(spelling.COMBINE[folded[x]], self.env[x].node, node)
+            self.out.append(assign(self.module.identifier(x), node))
+            self.env[x] = Value(name(self.module.identifier(x)), part.dtype, part.axes)
 
     def position(self, info: AxisInfo) -> Value:
         if self.chunk is None or info.slot != 0:

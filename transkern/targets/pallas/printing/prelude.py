@@ -45,7 +45,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_stored": ("_interpret", "_kept"),
     "_copy": ("_Far",),
     "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
-    "_by_rows": ("_Rows",),
+    "_by_rows": ("_Rows", "_earlier"),
     "_rolled": ("_Rows",),
     "_fits": ("_vmem",),
     "_whole": ("_vmem", "_interpret"),
@@ -781,7 +781,7 @@ def _fits(arrays, elements, work, unrolled):
 
     vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
-    return (vmem <= _vmem() // 8 * 3 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
+    return (vmem <= _vmem() // 8 * 3 and smem <= 2 ** 18 - 4096 and all(words(1, *w) <= 2 ** 18 for w in work)
             and all(min(s) > 0 for s in [*arrays, *elements, *work]) and all(len(range(*u)) <= 64 for u in unrolled))
 ''',
     "_Rows": '''
@@ -828,26 +828,23 @@ def _rolled(ref, down, across, rows):
     return columns(jnp.concatenate([ref[begin:, :], ref[:more, :]], 0))
 ''',
     "_by_rows": '''
-def _by_rows(body, rows, widths, origin):
-    """`body` over all rows, as many at a time as make 32 registers."""
+def _by_rows(body, rows, widths, origin, kinds):
+    """`body` over all rows, as many at a time as make 32 registers; what it returns of each part, folded by `kinds`."""
     height = max(32 // max(*(-(-w // 128) for w in widths), 1), 1) * 8
-    begin = -origin % 8
-    times = (rows - begin - 8) // height - 1  # what is left behind them has eight rows and more: reads go beyond theirs
-    if times < 2:
-        body(_Rows(0, rows, origin))
-        return
-    begin += height  # the first rows and the last, from which reads may turn to the other end, are known to Python
-    times -= 1
+    begin = -origin % 8 + height  # the first rows and the last are known to Python: reads may turn to the other end,
+    times = (rows - begin - 8) // height - 1  # and what is left at the end is more than they reach beyond their rows
     if times < 1:
-        body(_Rows(0, rows, origin))
-        return
-    body(_Rows(0, begin, origin))
+        return body(_Rows(0, rows, origin))
+    folds = [{'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum, 'first': _earlier}.get(k, jnp.add)
+             for k in kinds]
 
-    def some(c, _):
-        body(_Rows(begin + c * height, height, origin))
-        return 0
-    lax.fori_loop(0, times, some, 0)
-    body(_Rows(begin + times * height, rows - begin - times * height, origin))
+    def folded(so_far, part):
+        return tuple(f(s, p) for f, s, p in zip(folds, so_far, part or ()))
+
+    def some(c, so_far):
+        return folded(so_far, body(_Rows(begin + c * height, height, origin)))
+    so_far = lax.fori_loop(0, times, some, tuple(body(_Rows(0, begin, origin)) or ()))
+    return folded(so_far, body(_Rows(begin + times * height, rows - begin - times * height, origin)))
 ''',
     "_whole": '''
 def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
