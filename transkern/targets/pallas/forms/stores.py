@@ -131,6 +131,14 @@ class Stores(Vector):
                 return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
             return
+        if mask is None and plain and not fresh and slots == sorted(set(slots)) and value.axes <= set(slots) and slots:
+            dims = self.program.buffers[s.buffer].dims
+            if not maybe_empty(self, subscripts, dims) and not self.module.is_made_from(s.value, s.buffer):
+                extents = [self.size(x.extent) for x in subscripts if isinstance(x, Span_)]
+                node = quote("_0.reshape(_1)", self.spread(value, slots), ast.Tuple(extents, ast.Load()))
+                items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
+                self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), node)))
+                return
         index = [self.expr(i) for i in s.index]
         if mask is not None:  # what is masked out is stored nowhere
             limit = self.size(self.program.buffers[s.buffer].dims[0])

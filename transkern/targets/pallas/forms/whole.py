@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import bodies, exprs, map_block, resolved, variables_read, walk
+from transkern.ir.traverse import bodies, buffers_written, exprs, map_block, resolved, variables_read, walk
 from transkern.targets.pallas.forms.carrying import settle, state, unpack
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
@@ -114,6 +114,10 @@ def _row_of(items: list[ast.expr]) -> tuple[ast.expr | None, list[ast.expr]]:
 _FOLDED = ("sum", "max", "min", "count", "first", "last")
 
 
+def _is_in_order(s: n.Stmt) -> bool:
+    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind != "parallel")
+
+
 def _left_behind(s: n.Stmt) -> list[n.Accumulate]:
     """What a pass adds up over its rows."""
     own = {x.name for x in walk((s,)) if isinstance(x, n.Accumulator)}
@@ -162,10 +166,7 @@ class Whole(Interface):
                 x.op in _FOLDED and self.declared[x.name][0].dtype != "bool" and not self.declared[x.name][1]
                 for x in _left_behind(s)
             )
-            and not any(
-                _left_behind(x) for x in walk(s.body) if isinstance(x, n.While) or (
-                    isinstance(x, n.Loop) and x.kind != "parallel")
-            )
+            and not any(_left_behind(x) or buffers_written(x) for x in walk(s.body) if _is_in_order(x))
         )
 
     def pass_by_rows(self, s: n.Loop) -> None:
@@ -397,9 +398,12 @@ class Whole(Interface):
         if self.chunk is not None and [getattr(x, "slot", None) for x in subscripts] == [0]:
             return self.column(buffer, subscripts), [0]
         items, slots, lane = self.items(buffer, subscripts)
-        node = self.read(buffer, items)
         if lane is not None:
-            node = call(self.module.helper("_column"), [node, lane])
+            if self.chunk is not None and any(x is not items[-1] and _row_of([x])[0] is not None for x in items):
+                raise _TurnedError
+            node = call(self.module.helper("_lane"), [name(self.vector(buffer)), _index_of(items[:-1]), lane])
+        else:
+            node = self.read(buffer, items)
         if not slots:
             node = quote("jnp.max(_0)", node)
         return node, slots
@@ -456,16 +460,36 @@ class Whole(Interface):
             if 0 not in slots or turned:
                 raise _TurnedError
             self.begins_at(next(x.offset for x in subscripts if isinstance(x, Span_) and x.slot == 0))
+        if not value.axes and not turned and mask is None and lane is None and self.chunk is None and len(slots) == 2:
+            if all(isinstance(x, Span_) and x.whole for x in subscripts):
+                self.by_rows.add(next(a for a, info in self.axes.items() if info.slot == 0))
+                filled = call(self.module.helper("_filled"), [name(self.vector(s.buffer)), node])
+                self.out.append(ast.Expr(filled))
+                return
+        if lane is not None:
+            self.store_lane(s.buffer, items, slots, value, node, mask, lane, turned)
+            return
         target = self.read(s.buffer, items)
         keep = mask.node if mask is not None else None
         if turned:
             node = quote("_0.T", node) if value.axes else node
             keep = quote("_0.T", keep) if keep is not None else None
-        if lane is not None:
-            here = quote("lax.broadcasted_iota(jnp.int32, _0.shape, 1) == _1", target, lane)
-            keep = here if keep is None else quote("_0 & _1", here, keep)
         if keep is not None:
             node = quote("jnp.where(_0, _1, _2)", keep, node, target)
         elif value.axes != set(slots) or not slots:
             node = quote("jnp.broadcast_to(_0, _1.shape)", node, target)
         self.out.append(self.write(s.buffer, items, node))
+
+    def store_lane(
+        self, buffer: str, items: list[ast.expr], slots: list[int], value: Value, node: ast.expr, mask: Value | None,
+        lane: ast.expr, turned: bool,
+    ) -> None:  # fmt: skip
+        """A store to one place of each row, which moves as the kernel runs."""
+        if self.chunk is not None:
+            raise _TurnedError
+        keep = mask.node if mask is not None else ast.Constant(None)
+        if turned:
+            node = quote("_0.T", node) if value.axes else node
+            keep = quote("_0.T", keep) if mask is not None and mask.axes else keep
+        given = [name(self.vector(buffer)), _index_of(items[:-1]), lane, node, keep]
+        self.out.append(ast.Expr(call(self.module.helper("_set_lane"), given)))

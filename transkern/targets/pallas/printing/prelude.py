@@ -47,6 +47,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
     "_by_rows": ("_Rows", "_earlier"),
     "_rolled": ("_Rows",),
+    "_column": ("_interpret",),
+    "_lane": ("_column", "_windows_of"),
+    "_set_lane": ("_windows_of",),
     "_fits": ("_vmem",),
     "_whole": ("_vmem", "_interpret"),
 }
@@ -768,10 +771,51 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
 ''',
     "_column": '''
 def _column(block, j):
-    """Lane j of each row, as a column; j moves as the kernel runs."""
+    """Lane j of each row, as a column; j moves as the kernel runs, and beyond the lanes nothing is found."""
     least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
-    lane = lax.broadcasted_iota(jnp.int32, block.shape, 1)
-    return jnp.max(jnp.where(lane == j, block, least), axis=1, keepdims=True)
+    lane = lax.broadcasted_iota(jnp.int32, block.shape, block.ndim - 1)
+    if _interpret():  # where reductions lose what is no number
+        found = lax.dynamic_slice_in_dim(block, jnp.clip(j, 0, block.shape[-1] - 1), 1, block.ndim - 1)
+        return jnp.where((j >= 0) & (j < block.shape[-1]), found, jnp.asarray(least, block.dtype))
+    return jnp.max(jnp.where(lane == j, block, least), axis=-1, keepdims=True)
+''',
+    "_windows_of": '''
+def _windows_of(width, j):
+    """The 128 lanes around lane j, and what lanes are left at the end: where they begin, and their slices."""
+    whole = width // 128 * 128
+    found = []
+    if whole:
+        first = pl.multiple_of((jnp.minimum(j, whole - 1) >> 7) << 7, 128)
+        found.append((first, pl.ds(first, 128)))
+    return found + [(whole, slice(whole, width))] if width > whole else found
+''',
+    "_lane": '''
+def _lane(ref, at, j):
+    """Lane j of rows, as a column; j moves as the kernel runs."""
+    found = [_column(ref[(*at, lanes)], j - first) for first, lanes in _windows_of(ref.shape[-1], j)]
+    return functools.reduce(jnp.maximum, found)
+''',
+    "_set_lane": '''
+def _set_lane(ref, at, j, value, keep):
+    """Store a column to lane j of rows, where `keep` holds; j moves as the kernel runs."""
+    for first, lanes in _windows_of(ref.shape[-1], j):
+        old = ref[(*at, lanes)]
+        here = lax.broadcasted_iota(jnp.int32, old.shape, old.ndim - 1) == j - first
+        ref[(*at, lanes)] = jnp.where(here if keep is None else here & keep, value, old)
+''',
+    "_filled": '''
+def _filled(ref, value):
+    """One number in all of an array."""
+    rows, columns = ref.shape
+    height = max(32 // -(-columns // 128), 1) * 8
+
+    def some(c, _):
+        ref[pl.ds(pl.multiple_of(c * height, 8), height), :] = jnp.broadcast_to(value, (height, columns))
+        return 0
+    if rows >= height:
+        lax.fori_loop(0, rows // height, some, 0)
+    if rows % height:
+        ref[rows // height * height:, :] = jnp.broadcast_to(value, (rows % height, columns))
 ''',
     "_fits": '''
 def _fits(arrays, elements, work, unrolled):
@@ -781,7 +825,7 @@ def _fits(arrays, elements, work, unrolled):
 
     vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
-    return (vmem <= _vmem() // 8 * 3 and smem <= 2 ** 18 - 4096 and all(words(1, *w) <= 2 ** 18 for w in work)
+    return (vmem <= _vmem() // 16 * 11 and smem <= 2 ** 18 - 4096 and all(words(1, *w) <= 2 ** 18 for w in work)
             and all(min(s) > 0 for s in [*arrays, *elements, *work]) and all(len(range(*u)) <= 64 for u in unrolled))
 ''',
     "_Rows": '''
