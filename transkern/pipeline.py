@@ -289,11 +289,18 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     need("astor")
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.updates import scatter_updates
 
     instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
     passes = tuple(instead.get(p, p) for p in DEVICE_PASSES)
-    behind = passes.index(lower) + 1
-    return (*passes[:behind], leave_once, *passes[behind:])  # behind `lower`: loops that are left then become kernels
+    behind, placed = passes.index(lower) + 1, passes.index(place_kernels)
+    return (
+        *passes[:behind],
+        leave_once,  # behind `lower`: loops that are left then become kernels
+        *passes[behind:placed],
+        scatter_updates,  # when nothing asks any more what loops do
+        *passes[placed:],
+    )
 
 
 def run(

@@ -8,7 +8,7 @@ not: NumPy's order is part of its answer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from transkern.fuse.lowering.kernels import runs_on_host
@@ -27,12 +27,17 @@ _DTYPES = ("int32", "uint32", "int64", "uint64")
 
 def update_atomically(program: n.Program) -> n.Program:
     """The program with such loops parallel."""
+    return update_at_once(program, lambda _, dtype: dtype in _DTYPES)
+
+
+def update_at_once(program: n.Program, possible: Callable[[str, str], bool]) -> n.Program:
+    """The program with such loops parallel, if their operations are `possible` for the types of the elements."""
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         return tuple(one(s) for s in statements)
 
     def one(s: n.Stmt) -> n.Stmt:
-        if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE and _updates(s.body):
+        if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE and _updates(s.body, possible):
             return replace(s, kind="parallel", body=_atomic(s.body))
         return with_bodies(s, block)
 
@@ -63,7 +68,7 @@ def _is_place(e: Expr, s: n.Store) -> bool:
     return isinstance(e, Load) and (e.buffer, e.index) == (s.buffer, s.index) and e.dtype == s.value.dtype
 
 
-def _updates(body: Sequence[n.Stmt]) -> bool:
+def _updates(body: Sequence[n.Stmt], possible: Callable[[str, str], bool]) -> bool:
     """Whether the iterations only change elements, by operations of any order, and read nothing that they change."""
     stores = [s for s in walk(body) if isinstance(s, n.Store)]
     if not stores or not all(isinstance(s, (n.Let, n.Store, n.If)) for s in walk(body)):
@@ -72,7 +77,7 @@ def _updates(body: Sequence[n.Stmt]) -> bool:
     ways: set[tuple[str, str]] = set()
     for s in stores:
         found = operand(s)
-        if found is None or s.value.dtype not in _DTYPES:
+        if found is None or not possible(found[0], s.value.dtype):
             return False
         ways.add((s.buffer, "add" if found[0] == "subtract" else found[0]))
     return len(ways) == len(changed) and not any(buffers_read(e) & changed for e in _other_exprs(body))

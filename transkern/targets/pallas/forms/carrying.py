@@ -24,6 +24,13 @@ def carried_number(vector: Statements, value: Value, dtype: str) -> ast.expr:
     return vector.kept(Value(node, dtype)).node if constant else node
 
 
+def carried_block(vector: Statements, value: Value, slots: Iterable[int]) -> ast.expr:
+    """What a loop begins with over the block. Mosaic lays out what is one number everywhere as that number, and in a
+    loop what is carried as it begins: it must not see that it begins with one number."""
+    node = vector.spread(value, sorted(slots))
+    return quote("_0(_1)", vector.module.helper("_laid_out"), node) if vector.mosaic else node
+
+
 def dtype_of(vector: Statements, of: str) -> str:
     if of in vector.declared:
         return vector.declared[of][0].dtype

@@ -30,13 +30,13 @@ def scanning(vector: Statements, s: n.Scanning) -> None:
     vector.block(s.body)
     value = vector.expr(s.value)
     node = vector.spread(value, sorted(vector.open_slots()))
-    scan = {"sum": "cumsum", "prod": "cumprod", "max": "cummax", "min": "cummin"}[s.op]
     buffer = vector.program.buffers[s.buffer]
-    axis = quote(f"lax.{scan}(_0, axis={slot})", quote(f"_0.astype(jnp.{vector.module.dtype(buffer.dtype)})", node))
+    typed = quote(f"_0.astype(jnp.{vector.module.dtype(buffer.dtype)})", node)
+    axis = call(vector.module.helper("_running"), [typed, constant(slot), ast.Constant(s.op)])
     held = vector.module.fresh("running")
     if s.op != "prod" and buffer.dtype.startswith("float"):
         given = [node, constant(slot), quote(f"jnp.{vector.module.dtype(buffer.dtype)}")]
-        axis = call(vector.module.helper(f"_{scan}"), given)
+        axis = call(vector.module.helper(f"_cum{s.op}"), given)
     vector.out.append(assign(held, axis))
     vector.env[held] = Value(name(held), buffer.dtype, vector.open_slots())
     vector.store(n.Store(s.buffer, s.index, Var(held, buffer.dtype), span=s.span), vector.mask)
@@ -57,7 +57,9 @@ def compact(vector: Statements, s: n.Compact) -> None:
     flat = quote("_0.reshape(-1)", name(keep)) if vector.rank > 1 else name(keep)
     to = vector.module.fresh("place")
     base = vector.env[s.count].node if s.append and s.count in vector.env else ast.Constant(0)
-    running = quote(f"_0 + jnp.cumsum(_1, dtype=jnp.{vector.module.integer}) - 1", base, flat)
+    counted = quote(f"_0.astype(jnp.{vector.module.integer})", flat)
+    places = call(vector.module.helper("_running"), [counted, constant(0), ast.Constant("sum")])
+    running = quote("_0 + _1 - 1", base, places)
     limit = vector.size(vector.program.buffers[s.outputs[0]].dims[0])
     vector.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
     moved: list[ast.stmt] = []  # when all has been read: a compaction may be in place

@@ -7,6 +7,7 @@ transpose) is brought into that form by XLA first. Slots that are reduced or sli
 from __future__ import annotations
 
 import ast
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk, walk_expr
+from transkern.targets.pallas.forms.interface import live_outside
+from transkern.targets.pallas.forms.layout import laid_out
 from transkern.targets.pallas.forms.slots import slots_of
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
@@ -25,11 +28,14 @@ from transkern.targets.pallas.printing.quote import assign, call, function, name
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
 
-_COMBINABLE = ("sum", "max", "min", "any", "all", "count", "last")
+_COMBINABLE = ("sum", "max", "min", "any", "all", "count", "first", "last")
 
 
 def emit(host: Host, kernel: n.Kernel) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible."""
+    given = kernel
+    kernel, first, last = laid_out(host, kernel)
+    host.out += first
     rank, slots = slots_of(kernel.body)
     slots = _turned(kernel, rank, slots)
     loops = [s for s in kernel.body if isinstance(s, n.Loop)]
@@ -45,26 +51,35 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if _only_moves(kernel):
         raise Inexpressible("it only moves data")
     for s in walk(kernel.body):
-        if isinstance(s, (n.Compact, n.Scanning, n.While, n.Guard)) or (isinstance(s, n.Loop) and s.kind != "parallel"):
+        if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (_is_in_order(s) and buffers_written(s)):
             raise Inexpressible("a loop in order")
     for s in before:
         host.rank, host.slots = 0, {}
         host.statement(s)
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
-    Body(host, rank, slots, kernel).run(kernel)
+    Body(host, rank, slots, kernel, given).run(kernel)
+    host.out += last
+
+
+def _is_in_order(s: n.Stmt) -> bool:
+    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind != "parallel")
 
 
 def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int]:
-    """The slots, exchanged where most accesses to matrices have the inner axis first."""
-    if rank != 2:
+    """The slots in the order in which most accesses walk them."""
+    if rank not in (2, 3):
         return slots
     accesses = [s.index for s in walk(kernel.body) if isinstance(s, n.Store)]
     accesses += [e.index for e in exprs(kernel.body) if isinstance(e, Load)]
-    score = 0
-    for index in accesses:
-        order = [slots[v] for i in index for v in sorted(variables_read(i)) if v in slots]
-        score += 1 if order == [0, 1] else -1 if order == [1, 0] else 0
-    return {a: 1 - s for a, s in slots.items()} if score < 0 else slots
+    walked = [[slots[v] for i in index for v in sorted(variables_read(i)) if v in slots] for index in accesses]
+
+    def score(order: tuple[int, ...]) -> int:
+        """How many accesses of several slots walk them in this order, less those that do not."""
+        ranks = [[order[s] for s in w] for w in walked if len(set(w)) == len(w) > 1]
+        return sum(1 if r == sorted(r) else -1 for r in ranks)
+
+    best = max(itertools.permutations(range(rank)), key=score)  # the first is the order as it is
+    return {a: best[s] for a, s in slots.items()}
 
 
 def _only_moves(kernel: n.Kernel) -> bool:
@@ -78,7 +93,7 @@ class Body(Statements):
 
     mosaic = True
 
-    def __init__(self, host: Host, rank: int, slots: dict[str, int], kernel: n.Kernel) -> None:
+    def __init__(self, host: Host, rank: int, slots: dict[str, int], kernel: n.Kernel, whole: n.Kernel) -> None:
         super().__init__(host.module, rank, slots)
         self.host = host
         self.written = buffers_written(kernel)
@@ -86,12 +101,15 @@ class Body(Statements):
         self.scalar_operands: dict[str, ast.expr] = {}
         self.operands: dict[str, ast.expr] = {}
         self.buffer_operands: dict[str, str] = {}
+        live = live_outside(host.program, whole)
+        self.local = {x.buffer for x in walk(kernel.body) if isinstance(x, n.Alloc) and x.buffer not in live}
         self.results: list[str] = []
         self.extents: dict[int, Expr] = {}
         self.whole: set[int] = set()
         self.uses_block = False
+        self.made_whole: set[str] = set()  # the operands that XLA makes, each as large as the block
         for s in walk(kernel.body):
-            if isinstance(s, n.Loop):
+            if isinstance(s, n.Loop) and s.kind == "parallel":
                 slot = slots[s.axis]
                 extent = trips(s)
                 if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
@@ -108,7 +126,7 @@ class Body(Statements):
         if outer:
             self.reduce_all(outer)
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
-        if self.operands and all(o.startswith("view.") for o in self.operands):
+        if self.operands and all(o in self.made_whole for o in self.operands):
             raise Inexpressible("its operands are columns")
         accumulators = [s.name for s in outer]
         returned = [name(self.arrays[r].name) for r in self.results] + [self.env[a].node for a in accumulators]
@@ -257,6 +275,8 @@ class Body(Statements):
         if e in self.views:
             return self.views[e]
         if e.buffer in self.arrays:
+            if (picked := self.picked(e)) is not None:
+                return picked
             try:
                 return self.note(super().load(e), e)
             except Inexpressible:
@@ -273,6 +293,25 @@ class Body(Statements):
         if e.buffer in self.written:
             raise Inexpressible("an array that is read and written in different ways")
         return self.view(e)
+
+    def picked(self, e: Load) -> Value | None:
+        """One element of each row of a block, where data choose it."""
+        slots = self.arrays[e.buffer].slots
+        dims = self.program.buffers[e.buffer].dims
+        if slots is None or len(e.index) != len(dims):
+            return None
+        subscripts = sort(self, e.index, dims)
+        chosen = [k for k, x in enumerate(subscripts) if isinstance(x, Gather)]
+        rest = [(x, slot) for k, (x, slot) in enumerate(zip(subscripts, slots, strict=True)) if k not in chosen]
+        if len(chosen) != 1 or not all(isinstance(x, Span_) and x.whole and x.slot == slot for x, slot in rest):
+            return None
+        (k,) = chosen
+        at = self.expr(e.index[k])
+        if slots[k] in self.open_slots() or at.axes - {slot for _, slot in rest}:
+            return None
+        self.whole.add(slots[k])
+        node = call(self.module.helper("_picked"), [name(self.arrays[e.buffer].name), at.node, ast.Constant(slots[k])])
+        return Value(node, e.dtype, frozenset(slot for _, slot in rest))
 
     def note(self, value: Value, e: Load) -> Value:
         """Slots of which an access takes a part lie whole in each block."""
@@ -316,6 +355,8 @@ class Body(Statements):
         param = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node
+            if len(made.axes) == self.rank:
+                self.made_whole.add(f"view.{param}")
         else:
             self.scalar_operands[param] = made.node
         value = Value(name(param), e.dtype, made.axes)
@@ -337,7 +378,7 @@ class Body(Statements):
         for x in subscripts:
             if isinstance(x, Span_) and not x.whole:
                 self.whole.add(x.slot)
-        if s.buffer not in self.results:
+        if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
         super().store(s, mask)
 

@@ -34,9 +34,10 @@ class Interface(Statements):
         self.numbers: dict[str, ast.expr] = {}
         self.tables: dict[str, str] = {}
         self.vectors: dict[str, str] = {}
+        self.columns: dict[str, str] = {}
         self.masks: dict[str, str] = {}
         self.number_results: dict[str, str] = {}
-        self.live_after = _live(host.program, kernel)
+        self.live_after = live_outside(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
         walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
         self.scalar_only = {x.buffer for x in _accesses(kernel)} - walked
@@ -148,6 +149,8 @@ class Interface(Statements):
         given: dict[str, ast.expr] = {}
         for b in ins:
             given[self.vectors[b]] = self.given(b)
+        for b, column in self.columns.items():
+            given[column] = quote("_0[:, None]", self.given(b))
         lists = [b for b in self.tables if b in self.written]
         started = [b for b in (*copied, *lists) if b in host.defined and b not in local]
         starts = {b: module.fresh(f"{self.python_of(b)}_start") for b in started}
@@ -233,7 +236,7 @@ def _accesses(kernel: n.Kernel) -> list[n.Store | Load]:
     return found + [e for e in exprs(kernel.body) if isinstance(e, Load)]
 
 
-def _live(program: n.Program, kernel: n.Kernel) -> set[str]:
+def live_outside(program: n.Program, kernel: n.Kernel) -> set[str]:
     """The buffers that something other than the kernel looks at."""
     live = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
 

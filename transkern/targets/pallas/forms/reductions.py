@@ -28,9 +28,6 @@ class Reductions(Stores):
         of = self.module.integer if dtype in ("index", "int64") else dtype
         return literal(spelling.identity(op, of), of)
 
-    def open_slots(self) -> frozenset[int]:
-        return frozenset(info.slot for info in self.axes.values())
-
     def accumulate(self, s: n.Accumulate) -> None:
         declaration, kept = self.declared[s.name]
         closed = sorted(self.open_slots() - kept)
@@ -139,10 +136,10 @@ class Reductions(Stores):
         position = self.expr(s.position)
         target = name(self.module.fresh("found"))
         if s.op == "last":
-            initial = "" if self.mosaic else ", initial=-1"
+            initial = ", initial=-1" if not self.mosaic or self.may_be_nothing(closed) else ""
             last = quote(f"jnp.max(jnp.where(_0, _1, -1){extra}{initial})", holds, position.node)
             return self.of_reduction(last, "index", value.axes, closed)
-        initial = "" if self.mosaic else ", initial=0x7fffffff"
+        initial = ", initial=0x7fffffff" if not self.mosaic or self.may_be_nothing(closed) else ""
         self.out.append(
             assign(target.id, quote(f"jnp.min(jnp.where(_0, _1, 0x7fffffff){extra}{initial})", holds, position.node))
         )

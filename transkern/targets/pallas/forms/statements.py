@@ -14,6 +14,7 @@ from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.limits import check_time
 from transkern.targets.pallas.forms.carrying import (
+    carried_block,
     carried_number,
     condition,
     dtype_of,
@@ -329,7 +330,7 @@ class Statements(Reductions):
             slots = own_slots(self, of)
             node = value.node
             if slots:
-                node = self.spread(Value(node, dtype, value.axes, not value.axes), sorted(slots))
+                node = carried_block(self, Value(node, dtype, value.axes, not value.axes), slots)
                 if (value.static or is_literal(value.node)) and dtype.startswith("float"):
                     node = self.kept(Value(node, dtype)).node
             else:

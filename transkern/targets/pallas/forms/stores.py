@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from transkern.fuse.lowering.updates import operand
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.targets.pallas.forms.loads import any_may_leave, maybe_empty
@@ -18,6 +19,9 @@ class Stores(Vector):
     """A `Vector` that stores."""
 
     def store(self, s: n.Store, mask: Value | None) -> None:
+        if s.atomic:
+            self.update(s, mask)
+            return
         buffer = self.program.buffers[s.buffer]
         array = self.array(s.buffer)
         value = self.expr(s.value)
@@ -61,6 +65,36 @@ class Stores(Vector):
             raise Inexpressible("a scatter")
         self.scatter(s, array, value, mask, subscripts, fresh)
 
+    def update(self, s: n.Store, mask: Value | None) -> None:
+        """The updates that all iterations make, of elements that may be the same: one scatter."""
+        found = operand(s)
+        assert found is not None
+        op, other = found
+        if self.mosaic:
+            raise Inexpressible("updates of elements that data choose")
+        self.ensure(s.buffer)
+        array, buffer = self.array(s.buffer), self.program.buffers[s.buffer]
+        value = self.cast(self.rounded(self.expr(other), other), buffer.dtype)
+        node = self.typed(value, buffer.dtype)
+        items = [self.expr(i) for i in s.index]
+        whole = self.spread(Value(items[0].node, "index", items[0].axes, items[0].static), sorted(self.open_slots()))
+        if mask is not None:  # what is masked out is stored nowhere
+            limit = quote("_0.size", name(array.name))
+            if len(items) == len(buffer.dims):
+                limit = quote("_0.shape[0]", name(array.name))
+            whole = quote("jnp.where(_0, _1, _2)", mask.node, whole, limit)
+        index = [whole, *(i.node for i in items[1:])]
+        way = {"add": "add", "subtract": "add", "maximum": "max", "minimum": "min"}[op]
+        if op == "subtract":
+            node = quote("-_0", node)
+        flat = len(items) != len(buffer.dims)
+        template = f"_0.reshape(-1).at[_1].{way}(_2, mode='drop')" if flat else f"_0.at[_1].{way}(_2, mode='drop')"
+        made = quote(template, name(array.name), pack(index), node)
+        self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", made, name(array.name)) if flat else made))
+
+    def open_slots(self) -> frozenset[int]:
+        return frozenset(info.slot for info in self.axes.values())
+
     def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
         """A store by linear index."""
         if self.mosaic:
@@ -97,6 +131,14 @@ class Stores(Vector):
                 return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
             return
+        if mask is None and plain and not fresh and slots == sorted(set(slots)) and value.axes <= set(slots) and slots:
+            dims = self.program.buffers[s.buffer].dims
+            if not maybe_empty(self, subscripts, dims) and not self.module.is_made_from(s.value, s.buffer):
+                extents = [self.size(x.extent) for x in subscripts if isinstance(x, Span_)]
+                node = quote("_0.reshape(_1)", self.spread(value, slots), ast.Tuple(extents, ast.Load()))
+                items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
+                self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), node)))
+                return
         index = [self.expr(i) for i in s.index]
         if mask is not None:  # what is masked out is stored nowhere
             limit = self.size(self.program.buffers[s.buffer].dims[0])

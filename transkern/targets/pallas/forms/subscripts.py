@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.targets.pallas.forms.values import Inexpressible
 
 if TYPE_CHECKING:
@@ -76,7 +76,12 @@ def _outside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
 
 
 def _inside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
-    """Whether the walk surely stays within the dimension."""
+    """Whether the walk surely stays within the dimension, where it takes a step at all."""
+    match extent:
+        case Apply("maximum", (x, Const(0)) | (Const(0), x), _):
+            extent = x
+        case _:
+            pass
     last = b.add(offset, b.mul(b.index(stride), b.sub(extent, b.ONE)))
     low, high = (offset, last) if stride > 0 else (last, offset)
     return b.at_least(low, b.ZERO) and b.at_least(b.sub(dim, b.ONE), high)

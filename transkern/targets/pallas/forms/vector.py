@@ -199,6 +199,8 @@ class Vector:
             return Value(call(self.module.helper("_quotient"), [self.typed(a, e.dtype) for a in args]), e.dtype, axes)
         if e.op in _EXTREMES and e.dtype.startswith("float"):
             return Value(call(self.module.helper(_EXTREMES[e.op]), [a.node for a in args]), e.dtype, axes)
+        if self.mosaic and e.op in spelling.IN_MOSAIC:
+            return Value(call(self.module.helper(spelling.IN_MOSAIC[e.op]), [args[0].node]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
         if e.op in ("floor_divide", "remainder") and e.dtype == "index":
             return Value(index_division(self, e, args), "index", axes)

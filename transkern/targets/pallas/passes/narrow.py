@@ -14,6 +14,9 @@ from transkern.targets.pallas.forms.values import scalar_params
 
 _HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 _WIDE = {"float64", "complex128", "uint64"}
+_END = (1 << 63) - 2
+"""The ends of 64 bits, which stand for those of the type: what a minimum begins with, what still has a successor."""
+
 _STEP = 8  # what an index is counted up by, at most: the turns of a loop fit 32 bits several times
 
 
@@ -180,6 +183,8 @@ def narrow_program(program: n.Program) -> n.Program:
         if e.dtype in _HALF and found and all(isinstance(x, Var) and x.name in scalars for x in found):
             return Apply("cast", (e,), half(e.dtype))
         match e:
+            case Const(value, "int64") if isinstance(value, int) and abs(value) >= _END:
+                return Const(max(min(value, (1 << 31) - 1), -(1 << 31)), "int32")
             case Const(value, dtype):
                 return Const(value, half(dtype))
             case Var(of, dtype):

@@ -15,13 +15,17 @@ INTERPRET = None
 """
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_interpret", "_Block"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier"),
+    "_tile": ("_vmem",),
     "_kept": ("_interpret",),
     "_unsigned": ("_kept",),
     "_rounded": ("_interpret",),
     "_larger": ("_interpret",),
-    "_cummax": ("_last_zeros",),
-    "_cummin": ("_last_zeros",),
+    "_scan": ("_interpret",),
+    "_running": ("_interpret", "_scan"),
+    "_cumsum": ("_interpret", "_running"),
+    "_cummax": ("_interpret", "_running", "_last_zeros"),
+    "_cummin": ("_interpret", "_running", "_last_zeros"),
     "_smaller": ("_interpret",),
     "_quotient": ("_interpret", "_kept"),
     "_floored": ("_quotient",),
@@ -33,16 +37,35 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_element": ("_splat",),
     "_splat": ("_Far",),
     "_set": ("_Far",),
+    "_arcsin": ("_interpret",),
+    "_arccos": ("_interpret",),
+    "_arctan": ("_interpret",),
+    "_laid_out": ("_interpret",),
+    "_picked": ("_interpret",),
     "_stored": ("_interpret", "_kept"),
     "_copy": ("_Far",),
-    "_block": ("VMEM", "_rows", "_Far", "_interpret"),
-    "_whole": ("_interpret",),
+    "_block": ("VMEM", "_vmem", "_rows", "_Far", "_interpret"),
+    "_by_rows": ("_Rows", "_earlier"),
+    "_rolled": ("_Rows",),
+    "_column": ("_interpret",),
+    "_lane": ("_column", "_windows_of"),
+    "_set_lane": ("_windows_of",),
+    "_fits": ("_vmem",),
+    "_whole": ("_vmem", "_interpret"),
 }
 """What else a function calls."""
 
 HELPERS: dict[str, str] = {
     "VMEM": '''
-VMEM = 100 << 20  # bytes; the arrays of a loop that take more stay in HBM, and move through windows in VMEM
+VMEM = None  # bytes; what takes more stays in HBM, and moves through windows in VMEM; None: as the chip has them
+''',
+    "_vmem": '''
+def _vmem():
+    """Bytes of VMEM that a core of this chip has, as JAX's table says; where kernels are interpreted, those of v5e."""
+    try:
+        return pltpu.get_tpu_info().vmem_capacity_bytes
+    except ValueError:  # no TPU
+        return 128 << 20
 ''',
     "_interpret": '''
 def _interpret():
@@ -115,10 +138,78 @@ def _min(x, **over):
     over.pop('initial', None)
     return jnp.where(jnp.any(x != x, **over), jnp.nan, smallest) if _interpret() else smallest
 ''',
+    "_scan": '''
+def _scan(x, axis, op):
+    """Running sums and the like: one kernel over blocks, which hands on where it stands (of a million numbers in a row
+    XLA's own takes minutes to compile)."""
+    combine, start = {'sum': (jnp.add, 0), 'prod': (jnp.multiply, 1), 'max': (jnp.maximum, None),
+                      'min': (jnp.minimum, None)}[op]
+    if start is None:
+        kind = jnp.finfo(x.dtype) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype)
+        start = kind.min if op == 'max' else kind.max
+        if jnp.issubdtype(x.dtype, jnp.floating):
+            start = -np.inf if op == 'max' else np.inf
+    given, size = x.shape, x.shape[axis]
+    before, behind = int(np.prod(given[:axis])), int(np.prod(given[axis + 1:]))
+    line = before == behind == 1  # rows of 128 one behind the other
+    across = behind > 1
+    x = x.reshape((before, size, behind) if across else (1, 1, size) if line else (1, before, size))
+    if line:
+        x = jnp.pad(x.reshape(-1), (0, -size % 1024), constant_values=start).reshape(1, -1, 128)
+    depth, rows, columns = x.shape
+    height = min(512 if line or across else 256, -(-rows // 8) * 8)
+    width = 128
+
+    def fold(v, at, axis):
+        step = 1
+        while step < v.shape[axis]:
+            v = jnp.where(at >= step, combine(v, pltpu.roll(v, step, axis)), v)
+            step *= 2
+        return v
+
+    def kernel(ref, out, so_far):
+        @pl.when(pl.program_id(2) == 0)
+        def _():
+            so_far[...] = jnp.full((height, width), start, x.dtype)
+        row, lane = (lax.broadcasted_iota(jnp.int32, (height, width), k) for k in (0, 1))
+        v = ref[0]
+        if across:  # the ends of arrays may be cut: what is there stands behind all that counts
+            v = combine(fold(v, row, 0), so_far[...])
+            so_far[...] = jnp.broadcast_to(v[height - 1:height, :], (height, width))
+        else:
+            v = fold(v, lane, 1)
+            if line:
+                ends = fold(jnp.broadcast_to(v[:, width - 1:width], (height, width)), row, 0)
+                first = combine(so_far[...], jnp.where(row >= 1, pltpu.roll(ends, 1, 0), start))
+                so_far[...] = combine(so_far[...], jnp.broadcast_to(ends[height - 1:height, :], (height, width)))
+            else:
+                first = so_far[...]
+                so_far[...] = combine(first, jnp.broadcast_to(v[:, width - 1:width], (height, width)))
+            v = combine(first, v)
+        out[0] = v
+
+    down = across or line
+    spec = pl.BlockSpec((1, height, width), (lambda a, b, c: (a, c, b)) if down else (lambda a, b, c: (a, b, c)))
+    blocks = pl.cdiv(rows, height), pl.cdiv(columns, width)
+    made = pl.pallas_call(
+        kernel, grid=(depth, *(blocks[::-1] if down else blocks)), in_specs=[spec], out_specs=spec, name=f'cum{op}',
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), scratch_shapes=[pltpu.VMEM((height, width), x.dtype)],
+        interpret=_interpret())(x)
+    return (made.reshape(-1)[:size] if line else made).reshape(given)
+''',
+    "_running": '''
+def _running(x, axis, op):
+    """Running sums and the like of `op`."""
+    if _interpret() or x.dtype not in (jnp.float32, jnp.int32) or 0 in x.shape:
+        return {'sum': lax.cumsum, 'prod': lax.cumprod, 'max': lax.cummax, 'min': lax.cummin}[op](x, axis=axis)
+    return _scan(x, axis, op)
+''',
     "_cumsum": '''
 def _cumsum(x, axis, dtype):
     """Running sums; what begins with zeros of negative sign keeps them, which XLA adds up to 0.0."""
     x = x.astype(dtype)
+    if not _interpret():
+        return _running(x, axis, 'sum')
     negative = lax.cummin(((x == 0) & jnp.signbit(x)).astype(jnp.int32), axis=axis)
     return jnp.where(negative == 1, x, lax.cumsum(x, axis=axis))
 ''',
@@ -142,13 +233,13 @@ def _smaller(a, b):
 def _cummax(x, axis, dtype):
     """np.maximum.accumulate: of zeros the last."""
     x = x.astype(dtype)
-    return _last_zeros(lax.cummax(x, axis=axis), x, axis)
+    return _last_zeros(lax.cummax(x, axis=axis), x, axis) if _interpret() else _running(x, axis, 'max')
 ''',
     "_cummin": '''
 def _cummin(x, axis, dtype):
     """np.minimum.accumulate: of zeros the last."""
     x = x.astype(dtype)
-    return _last_zeros(lax.cummin(x, axis=axis), x, axis)
+    return _last_zeros(lax.cummin(x, axis=axis), x, axis) if _interpret() else _running(x, axis, 'min')
 ''',
     "_last_zeros": '''
 def _last_zeros(running, x, axis):
@@ -301,6 +392,40 @@ def _fill(value, shape):
     """`value` over all of `shape`."""
     return jnp.broadcast_to(value, shape)
 ''',
+    "_laid_out": '''
+def _laid_out(block):
+    """A block of one number, of which the compiler does not see that it is one."""
+    if _interpret() or block.dtype == jnp.bool_:
+        return block
+    places = [lax.broadcasted_iota(jnp.int32, block.shape, k) for k in range(max(block.ndim - 2, 0), block.ndim)]
+    return jnp.where(sum(places) >= 0, block, jnp.ones_like(block))
+''',
+    "_arcsin": '''
+def _arcsin(x):
+    """np.arcsin, as XLA writes it out: a kernel has no such operation."""
+    return jnp.arcsin(x) if _interpret() else 2 * jnp.arctan2(x, 1 + jnp.sqrt((1 - x) * (1 + x)))
+''',
+    "_arccos": '''
+def _arccos(x):
+    """np.arccos, as XLA writes it out: a kernel has no such operation."""
+    if _interpret():
+        return jnp.arccos(x)
+    return jnp.where(x == -1, np.pi, 2 * jnp.arctan2(jnp.sqrt((1 - x) * (1 + x)), 1 + x)).astype(x.dtype)
+''',
+    "_arctan": '''
+def _arctan(x):
+    """np.arctan: a kernel has it of quotients only."""
+    return jnp.arctan(x) if _interpret() else jnp.arctan2(x, jnp.ones_like(x))
+''',
+    "_picked": '''
+def _picked(block, at, axis):
+    """The element of each row along `axis` that is at the place `at`."""
+    here = lax.broadcasted_iota(jnp.int32, block.shape, axis) == at
+    if _interpret():  # where reductions lose what is no number
+        return jnp.take_along_axis(block, jnp.argmax(here, axis, keepdims=True), axis)
+    least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
+    return jnp.max(jnp.where(here, block, least), axis, keepdims=True)
+''',
     "_put": '''
 def _put(array, axis, start, stop, value):
     """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""
@@ -323,7 +448,7 @@ def _tile(extents, tiled, arrays):
     """The block of a grid kernel: bounded by VMEM, a multiple of (8, 128) in the last axes; None where nothing fits."""
     if 0 in extents:
         return None
-    room = 2 ** 19 // max(arrays, 2)
+    room = min(2 ** 19, _vmem() // 64) // max(arrays, 2)
     tile = list(extents)
     unit = [1] * (len(tile) - 2) + [8, 128] if len(tile) > 1 else [1024]
     for axis, on in enumerate(tiled):
@@ -331,9 +456,24 @@ def _tile(extents, tiled, arrays):
             rest = int(np.prod(tile)) // tile[axis]
             most = max(room // rest // unit[axis], 1) * unit[axis]
             if len(tile) > 1 and axis == len(tile) - 2:
-                most = min(most, 256)
+                most = min(most, 256) if most < 128 else min(most, 256) // 128 * 128
             tile[axis] = min(tile[axis], most)
     return tuple(tile) if int(np.prod(tile)) <= 8 * room else None
+''',
+    "_earlier": '''
+def _earlier(a, b):
+    """The first of two positions, of which -1 is none."""
+    return jnp.where((a < 0) | ((b >= 0) & (b < a)), b, a)
+''',
+    "_turned": '''
+def _turned(shape):
+    """A shape with its last two dimensions exchanged."""
+    return (*shape[:-2], shape[-1], shape[-2])
+''',
+    "_is_column": '''
+def _is_column(shape, tile):
+    """Whether blocks of an array are columns that lie along the lanes of HBM: each number would take a row of 128."""
+    return len(shape) > 1 and shape[-1] == 1 and shape[-2] > 1 and (tile[-2] % 128 == 0 or shape[-2] == tile[-2])
 ''',
     "_grid": '''
 def _grid(body, extents, tiled, scalars, operands, results, aliases):
@@ -347,34 +487,42 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
     grid = tuple(pl.cdiv(e, t) for e, t in zip(extents, tile))
     arrays = [r for r in results if r[0]]
     first = len(scalars) + len(operands)
+    turned = [_is_column(x.shape, tile) for x in operands]
+    columns = [_is_column(r[0], tile) for r in arrays]
 
-    def spec(shape):
+    def spec(shape, column):
         cut = [on and d == e for d, e, on in zip(shape, extents, tiled)]
         block = tuple(t if c else d for d, t, c in zip(shape, tile, cut))
-        return pl.BlockSpec(block, lambda *at: tuple(a if c else 0 for a, c in zip(at, cut)))
+        return pl.BlockSpec(_turned(block) if column else block, lambda *at: (
+            _turned if column else tuple)([a if c else 0 for a, c in zip(at, cut)]))
 
     def kernel(*refs):
         numbers, ins = refs[:len(scalars)], refs[len(scalars):first]
         at = [pl.program_id(k) for k in range(len(grid))]
         block = _Block(tuple(a * t for a, t in zip(at, tile)), tile)
-        values = body(block, *(r[0] for r in numbers), *(r[...] for r in ins))
-        for ref, value in zip(refs[first:], values[:len(arrays)]):
-            ref[...] = value
+        given = [jnp.swapaxes(r[...], -1, -2) if c else r[...] for r, c in zip(ins, turned)]
+        values = body(block, *(r[0] for r in numbers), *given)
+        for ref, value, column in zip(refs[first:], values[:len(arrays)], columns):
+            ref[...] = jnp.swapaxes(value, -1, -2) if column else value
         for ref, value, (_, _, op) in zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]):
             start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
-            combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum}.get(op, jnp.add)
+            combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum, 'first': _earlier}.get(op, jnp.add)
             ref[0] = jnp.where(start, value, combine(ref[0], value))
 
     smem = pl.BlockSpec(memory_space=pltpu.SMEM)
     made = pl.pallas_call(
         kernel, grid=grid, name=body.__name__,
-        in_specs=[smem] * len(scalars) + [spec(x.shape) for x in operands],
-        out_specs=[spec(r[0]) for r in arrays] + [smem] * (len(results) - len(arrays)),
-        out_shape=[jax.ShapeDtypeStruct(r[0] or (1,), r[1]) for r in results],
+        in_specs=[smem] * len(scalars) + [spec(x.shape, c) for x, c in zip(operands, turned)],
+        out_specs=[spec(r[0], c) for r, c in zip(arrays, columns)] + [smem] * (len(results) - len(arrays)),
+        out_shape=[jax.ShapeDtypeStruct(_turned(r[0]) if c else r[0], r[1]) for r, c in zip(arrays, columns)]
+        + [jax.ShapeDtypeStruct((1,), r[1]) for r in results[len(arrays):]],
         input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20),
-        interpret=_interpret())(*(jnp.reshape(s, (1,)) for s in scalars), *operands)
-    return [*made[:len(arrays)], *(m[0] for m in made[len(arrays):])]
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(_vmem() // 2, 16 << 20)),
+        interpret=_interpret())(
+            *(jnp.reshape(s, (1,)) for s in scalars),
+            *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))
+    shaped = [m.reshape(r[0]) for m, r in zip(made, arrays)]
+    return [*shaped, *(m[0] for m in made[len(arrays):])]
 ''',
     "_encode": '''
 def _encode(position):
@@ -572,7 +720,8 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     fits = sum(-(-e // 1024) * 1024 for e in elements) <= 2 ** 18 - 4096
     in_vmem = [_rows(s) for s in sizes + ([] if fits else elements)]
     vmem = 4 * 128 * sum(in_vmem)
-    far = vmem > VMEM
+    most = _vmem() // 8 * 7
+    far = vmem > (most // 8 * 7 if VMEM is None else VMEM)
     smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY if far else pltpu.VMEM)
 
     def in_rows(x):
@@ -595,7 +744,7 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     extra = [pltpu.VMEM(x.shape, x.dtype) for x in held]
     if far:  # what would be scratch is a result that nobody looks at; each array has a window, a group of rows
         outs, extra = outs + [block] * len(held), []
-        share = (32 << 20) // (3 * 512 * len(in_vmem))
+        share = most // 3 // (3 * 512 * len(in_vmem))
         for x in [*([] if fits else tables), *arrays, *(x for x in made_arrays if len(x.shape) > 1), *held]:
             rows = _rows(x.shape[0]) if len(x.shape) == 1 else x.shape[0]
             size = next((s for s in (1024, 512, 256, 128, 64, 32) if rows % s == 0 and s <= max(share, 32)), rows)
@@ -612,7 +761,8 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         body, name=kernel.__name__, in_specs=ins, out_specs=outs,
         out_shape=made_arrays + [jax.ShapeDtypeStruct((1,), t) for t in scalars] + (held if far else []),
         scratch_shapes=extra,
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=(64 << 20) if far else max(vmem + (8 << 20), 16 << 20)),
+        compiler_params=pltpu.CompilerParams(
+            vmem_limit_bytes=most if far else min(max(vmem + (8 << 20), 16 << 20), _vmem())),
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables),
             *map(in_rows, arrays))
@@ -621,21 +771,124 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
 ''',
     "_column": '''
 def _column(block, j):
-    """Lane j of each row, as a column; j moves as the kernel runs."""
+    """Lane j of each row, as a column; j moves as the kernel runs, and beyond the lanes nothing is found."""
     least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
-    lane = lax.broadcasted_iota(jnp.int32, block.shape, 1)
-    return jnp.max(jnp.where(lane == j, block, least), axis=1, keepdims=True)
+    lane = lax.broadcasted_iota(jnp.int32, block.shape, block.ndim - 1)
+    if _interpret():  # where reductions lose what is no number
+        found = lax.dynamic_slice_in_dim(block, jnp.clip(j, 0, block.shape[-1] - 1), 1, block.ndim - 1)
+        return jnp.where((j >= 0) & (j < block.shape[-1]), found, jnp.asarray(least, block.dtype))
+    return jnp.max(jnp.where(lane == j, block, least), axis=-1, keepdims=True)
+''',
+    "_windows_of": '''
+def _windows_of(width, j):
+    """The 128 lanes around lane j, and what lanes are left at the end: where they begin, and their slices."""
+    whole = width // 128 * 128
+    found = []
+    if whole:
+        first = pl.multiple_of((jnp.minimum(j, whole - 1) >> 7) << 7, 128)
+        found.append((first, pl.ds(first, 128)))
+    return found + [(whole, slice(whole, width))] if width > whole else found
+''',
+    "_lane": '''
+def _lane(ref, at, j):
+    """Lane j of rows, as a column; j moves as the kernel runs."""
+    found = [_column(ref[(*at, lanes)], j - first) for first, lanes in _windows_of(ref.shape[-1], j)]
+    return functools.reduce(jnp.maximum, found)
+''',
+    "_set_lane": '''
+def _set_lane(ref, at, j, value, keep):
+    """Store a column to lane j of rows, where `keep` holds; j moves as the kernel runs."""
+    for first, lanes in _windows_of(ref.shape[-1], j):
+        old = ref[(*at, lanes)]
+        here = lax.broadcasted_iota(jnp.int32, old.shape, old.ndim - 1) == j - first
+        ref[(*at, lanes)] = jnp.where(here if keep is None else here & keep, value, old)
+''',
+    "_filled": '''
+def _filled(ref, value):
+    """One number in all of an array."""
+    rows, columns = ref.shape
+    height = max(32 // -(-columns // 128), 1) * 8
+
+    def some(c, _):
+        ref[pl.ds(pl.multiple_of(c * height, 8), height), :] = jnp.broadcast_to(value, (height, columns))
+        return 0
+    if rows >= height:
+        lax.fori_loop(0, rows // height, some, 0)
+    if rows % height:
+        ref[rows // height * height:, :] = jnp.broadcast_to(value, (rows % height, columns))
 ''',
     "_fits": '''
-def _fits(arrays, elements, work):
+def _fits(arrays, elements, work, unrolled):
     """Whether a kernel can hold its arrays in VMEM and SMEM, and each of its passes is short enough to be unrolled."""
     def words(*shape):
         return int(np.prod(shape[:-2])) * (-(-shape[-2] // 8) * 8) * (-(-shape[-1] // 128) * 128)
 
     vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
-    return (vmem <= 48 << 20 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
-            and all(min(s) > 0 for s in [*arrays, *elements, *work]))
+    return (vmem <= _vmem() // 16 * 11 and smem <= 2 ** 18 - 4096 and all(words(1, *w) <= 2 ** 18 for w in work)
+            and all(min(s) > 0 for s in [*arrays, *elements, *work]) and all(len(range(*u)) <= 64 for u in unrolled))
+''',
+    "_Rows": '''
+class _Rows:
+    """Some rows of a pass, from its `first` on. In an array that begins `origin` rows before the pass does, that is a
+    multiple of eight, unless Python knows it: the compiler wants to see where a row of registers begins."""
+
+    def __init__(self, first, count, origin):
+        self.first, self.count, self.origin = first, count, origin
+
+    def place(self, offset, count):
+        if isinstance(self.first, int):
+            return pl.ds(self.first + offset, count)
+        return pl.ds(pl.multiple_of(self.first + self.origin, 8) + (offset - self.origin), count)
+
+    def read(self, ref, offset, at):
+        """The rows of `ref` that begin `offset` rows further; `at` says where in its other dimensions."""
+        rest = 0 if isinstance(self.first, int) else (offset - self.origin) % 8
+        if not rest:
+            return ref[(*at[:-1], self.place(offset, self.count), at[-1])]
+        more = ref[(*at[:-1], self.place(offset - rest, self.count + 8), at[-1])]
+        return more[..., rest:rest + self.count, :]
+
+    def write(self, ref, offset, at, value):
+        ref[(*at[:-1], self.place(offset, self.count), at[-1])] = value
+''',
+    "_rolled": '''
+def _rolled(ref, down, across, rows):
+    """All columns of some `rows`, or of all, of an array whose dimensions turn by so much."""
+    height, width = ref.shape
+    down, across = down % height, across % width
+
+    def columns(x):
+        return jnp.concatenate([x[:, across:], x[:, :across]], 1) if across else x
+
+    if rows is None:
+        rows = _Rows(0, height, 0)
+    if not isinstance(rows.first, int):  # neither the first nor the last
+        return columns(rows.read(ref, down if down <= height // 2 else down - height, (slice(None),)))
+    begin = (rows.first + down) % height
+    more = begin + rows.count - height
+    if more <= 0:
+        return columns(ref[begin:begin + rows.count, :])
+    return columns(jnp.concatenate([ref[begin:, :], ref[:more, :]], 0))
+''',
+    "_by_rows": '''
+def _by_rows(body, rows, widths, origin, kinds):
+    """`body` over all rows, as many at a time as make 32 registers; what it returns of each part, folded by `kinds`."""
+    height = max(32 // max(*(-(-w // 128) for w in widths), 1), 1) * 8
+    begin = -origin % 8 + height  # the first rows and the last are known to Python: reads may turn to the other end,
+    times = (rows - begin - 8) // height - 1  # and what is left at the end is more than they reach beyond their rows
+    if times < 1:
+        return body(_Rows(0, rows, origin))
+    folds = [{'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum, 'first': _earlier}.get(k, jnp.add)
+             for k in kinds]
+
+    def folded(so_far, part):
+        return tuple(f(s, p) for f, s, p in zip(folds, so_far, part or ()))
+
+    def some(c, so_far):
+        return folded(so_far, body(_Rows(begin + c * height, height, origin)))
+    so_far = lax.fori_loop(0, times, some, tuple(body(_Rows(0, begin, origin)) or ()))
+    return folded(so_far, body(_Rows(begin + times * height, rows - begin - times * height, origin)))
 ''',
     "_whole": '''
 def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
@@ -655,7 +908,7 @@ def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         out_shape=[jax.ShapeDtypeStruct((int(np.prod(s)),), t) for s, t in lists]
         + [jax.ShapeDtypeStruct(laid_out(s), t) for s, t in results] + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
         scratch_shapes=[pltpu.VMEM(laid_out(s), t) for s, t in scratch],
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=100 << 20),
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=_vmem() // 8 * 7),
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *(x.reshape(-1) for x in tables),
             *(x.reshape(laid_out(x.shape)) for x in arrays))

@@ -105,10 +105,13 @@ HOST: dict[str, str] = {
 """Over scalar arguments before the call, with NumPy (``xp`` is jax.numpy while JAX traces)."""
 
 NOT_IN_MOSAIC = {
-    "erf", "erfc", "cbrt", "expm1", "arcsin", "arccos", "arctan", "sinh", "cosh", "arcsinh", "arccosh", "arctanh",
+    "erf", "erfc", "cbrt", "expm1", "sinh", "cosh", "arcsinh", "arccosh", "arctanh",
     "floor_divide", "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
 }  # fmt: skip
 """Ops that do not lower in a TPU kernel (or only with a local TPU); XLA has them all."""
+
+IN_MOSAIC = {op: f"_{op}" for op in ("arcsin", "arccos", "arctan")}
+"""Helpers for ops that a TPU kernel has in other words."""
 
 MOSAIC_DTYPES = {"float32", "int32", "bool", "index", "int64", "float64"}
 """What a kernel computes with: 64-bit integers only as positions, float64 only interpreted."""
