@@ -131,23 +131,45 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
         mine = [row for row in rows if row["arch"] == arch]
         known = sorted((s, row["function"], row) for row in mine if (s := share(row)) is not None)
         good = sum(s >= 0.7 for s, _, _ in known)
-        text = "; ".join(f"{name} {_percent(s)} ({reason(row)})" for s, name, row in known[:WORST])
-        yield (
-            f"**{gpu.name}** ({arch}): {good} of {len(known)} functions with an estimate reach 70 % of their roofline. "
-            f"The furthest: {text}.{_failed(mine)}\n"
-        )
+        yield f"### {gpu.name} ({arch})\n"
+        yield f"{good} of {len(known)} functions with an estimate reach 70 % of their roofline. {_marks(mine)}"
+        yield "The furthest from the roofline:\n"
+        yield from (f"- {name}: {_percent(s)}, {reason(row)}" for s, name, row in known[:WORST])
+        yield f"{_failed(mine)}"
     for chip in GENERATIONS:
         mine = [row for row in rows if row["arch"] == chip]
         made = [row for row in mine if "failed" not in row]
         if not made:
             continue
         wholly = sum(row["wholly"] for row in made)
-        worst = sorted(made, key=lambda row: -sum(row["outside"].values()))[:WORST]
-        text = "; ".join(f"{row['function']} ({_around(row, 4)})" for row in worst if not row["wholly"])
+        beside = [row for row in made if "plain" in row]
+        worst = sorted((row for row in made if not row["wholly"]), key=lambda row: -sum(row["outside"].values()))
+        yield f"### TPU {chip}\n"
         yield (
-            f"**TPU {chip}**: {wholly} of {len(mine)} functions are wholly in kernels, "
-            f"{sum(row['kernels'] > 0 for row in made)} have one. Most of XLA around: {text}.{_failed(mine)}\n"
+            f"{wholly} of {len(mine)} functions are wholly in kernels, "
+            f"{sum(row['kernels'] > 0 for row in made)} have one."
         )
+        if beside:
+            more = [row["function"] for row in beside if memory(row, row) > 1.01 * memory(row, row["plain"])]
+            names = f" ({', '.join(more)})" if more else ""
+            yield f"Of {len(beside)} that plain JAX takes as well, {len(more)} have more bytes{names}."
+        yield "Most of XLA around:\n"
+        yield from (f"- {row['function']}: {_around(row, 6)}" for row in worst[:WORST])
+        yield f"{_failed(mine)}"
+
+
+def _marks(rows: list[dict[str, Any]]) -> str:
+    """How many functions reach what an expert's kernels would."""
+    made = [row for row in rows if "failed" not in row and row["launches"]]
+    alone = sum(row["longest"] > 0.2 and row["busy"] < 64 for row in made)
+    marks = {
+        "move at most 1.1 times the fewest bytes": sum((moved(row) or 9) <= 1.1 for row in made),
+        "have 32 KiB in flight": sum((row.get("in flight") or 0) >= 32 << 10 for row in made),
+        "touch at most 4 sectors a request": sum((row.get("sectors") or 99) <= 4.01 for row in made),
+        "take at most 25 instructions a point": sum((row.get("instructions") or 99) <= 25 for row in made),
+        "leave most of the work to fewer than 64 threads": alone,
+    }
+    return f"Of {len(made)} with a kernel, {', '.join(f'{count} {what}' for what, count in marks.items())}."
 
 
 def reason(row: dict[str, Any]) -> str:
@@ -158,7 +180,8 @@ def reason(row: dict[str, Any]) -> str:
         return f"{row['launches'] + sum(row['calls'].values())} launches"
     match row["bound"]:
         case "memory" if row["in flight"] < 4096:
-            return f"{_kib(row['in flight'])} KiB in flight, {row['blocks']} × {row['threads']} threads"
+            amount = f"{_kib(row['in flight'])} KiB" if row["in flight"] >= 1024 else f"{row['in flight']:.0f} bytes"
+            return f"{amount} in flight, {row['blocks']} × {row['threads']} threads"
         case "memory" if (moved(row) or 0) > 1.3:
             return f"{moved(row):.1f} times the fewest bytes"
         case "memory":
@@ -174,8 +197,8 @@ def reason(row: dict[str, Any]) -> str:
 
 
 def _failed(rows: list[dict[str, Any]]) -> str:
-    names = [f"{row['function']} ({_short(row['failed'])})" for row in rows if "failed" in row]
-    return f" Not known: {'; '.join(names)}." if names else ""
+    names = [f"{row['function']}: {_short(row['failed'])}" for row in rows if "failed" in row]
+    return "\nNot known:\n\n" + "\n".join(f"- {name}" for name in names) + "\n" if names else ""
 
 
 def _short(message: str) -> str:
