@@ -37,8 +37,8 @@ Of GPUs, for the kernel that takes the most of a function's estimated time:
 - *registers* a thread, the most of all kernels; with \\* where some are spilled.
 - *instructions* of a thread for each point of the loop: those of the innermost loops' machine code for each access,
 times
-  the accesses that the run counts, and once a warp the code around the loops. Empty where an innermost loop has no
-  access of memory.
+  the accesses that the run counts, and the code around the loops, as often as a block passes its barriers. Empty
+  where an innermost loop has no access of memory.
 - *load*, *store*: the widest of the kernel, in bits.
 - *sectors* of 32 bytes that a warp's request of 4 bytes a lane touches, of the worst place in the kernel that makes a
   quarter or more of the requests of the busiest place: 4 is the least for neighbours, 1 for all lanes at one address,
@@ -53,11 +53,12 @@ times
 rate` and
   the time of all multiprocessors' units for the floating-point instructions that are in the kernels; none, where
   there is no arithmetic on floats and much more work than there are elements. The estimate is the sum over the
-  launches of `barriers + max(memory, cache, instructions, chain)`, and {launch:g} µs for each launch or call after
-  the first:
+  launches of `barriers + max(memory, cache, instructions, units, chain)`, and {launch:g} µs for each launch or call
+  after the first:
     - `memory = bytes / rate + bytes read · latency / in flight` (Little's law), latency {latency} cycles,
     - `cache = 32 · sectors / (multiprocessors used · 64 bytes · clock)`,
     - `instructions = instructions of warps / (multiprocessors used · min(4, warps at once / {result}) · clock)`,
+    - `units`: the roof's arithmetic on the multiprocessors used,
     - `chain = waves of blocks · loads of the busiest thread that wait for each other · latency`,
     - `barriers = waves · barriers · {barrier} cycles + meetings · {meeting:g} µs`.
 
@@ -161,21 +162,23 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
 def _marks(rows: list[dict[str, Any]]) -> str:
     """How many functions reach what an expert's kernels would."""
     made = [row for row in rows if "failed" not in row and row["launches"]]
-    alone = sum(row["longest"] > 0.2 and row["busy"] < 64 for row in made)
+    alone = sum(row["busy"] <= 1024 for row in made)
     marks = {
         "move at most 1.1 times the fewest bytes": sum((moved(row) or 9) <= 1.1 for row in made),
         "have 32 KiB in flight": sum((row.get("in flight") or 0) >= 32 << 10 for row in made),
         "touch at most 4 sectors a request": sum((row.get("sectors") or 99) <= 4.01 for row in made),
         "take at most 25 instructions a point": sum((row.get("instructions") or 99) <= 25 for row in made),
-        "leave most of the work to fewer than 64 threads": alone,
+        "leave the work to 1024 threads or fewer": alone,
     }
     return f"Of {len(made)} with a kernel, {', '.join(f'{count} {what}' for what, count in marks.items())}."
 
 
 def reason(row: dict[str, Any]) -> str:
     """What the estimate of a function is bound by, in a few words."""
-    if row["longest"] > 0.2 and row["busy"] < 64:
-        return f"{row['busy']} thread{'s' * (row['busy'] != 1)} do{'es' * (row['busy'] == 1)} all the work"
+    if row["busy"] == 1:
+        return "one thread does all the work"
+    if row["busy"] <= 1024 and row["bound"] in ("chain", "memory"):
+        return f"{row['busy']} threads do all the work"
     if row["starts"] > 0.5 * row["estimate"]:
         return f"{row['launches'] + sum(row['calls'].values())} launches"
     match row["bound"]:
@@ -192,6 +195,8 @@ def reason(row: dict[str, Any]) -> str:
             return "loads that wait for each other"
         case "barriers":
             return f"{row['meetings']} meetings of the grid, {row['barriers']:.0f} barriers"
+        case "units":
+            return "arithmetic, on few multiprocessors"
         case _:
             return f"{row['instructions']:.0f} instructions a point"
 
