@@ -17,18 +17,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from benchmarks.evidence import GENERATIONS, LONGEST, clock, short
+from benchmarks.evidence import LONGEST, clock, short
 from benchmarks.evidence.functions import subjects
 from transkern.targets.chips import GPUS, TPUS
 
 ROOT = Path(__file__).parents[2]
+_USUAL = (*GPUS, *(chip for chip in TPUS if chip != "v7x"))
+"""What a whole run is of; v7x, which not each libtpu knows, is for who asks for it."""
 _LIMIT = 150.0
 """Seconds that a function gets on GPUs, the simulator's run included."""
 _COMPILATION = 25.0
@@ -38,7 +40,7 @@ _COMPILATION = 25.0
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="only the functions whose name contains this")
-    parser.add_argument("--arch", default=",".join((*GPUS, *GENERATIONS)), help="which chips, with commas between")
+    parser.add_argument("--arch", default=",".join(_USUAL), help="which chips, with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="how many processes at once")
     parser.add_argument("--output", type=Path, help="where the JSON goes")
     parser.add_argument("--check", action="store_true", help="run nothing; 1 where docs/evidence.md is another")
@@ -51,22 +53,25 @@ def main() -> int:
     if unknown := [a for a in archs if a not in GPUS and a not in TPUS]:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join((*GPUS, *TPUS))}")
     names = [s.name for s in subjects(options.only)]
-    begin = time.monotonic()
-    whole = not options.only and set(archs) >= {*GPUS, *GENERATIONS}
-    rows = _run(names, options.only, archs, options.jobs, clock.names() if whole else [])
-    record = {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - begin), "versions": _versions(),
-        "evidence": [row for row in rows if row["arch"] != "clock"],
-        "clock": [row for row in rows if row["arch"] == "clock" and "failed" not in row],
-    }  # fmt: skip
+    begin, date = time.monotonic(), datetime.datetime.now(datetime.UTC)
+    whole = not options.only and set(archs) >= set(_USUAL)
     path = options.output
     if path is None and whole:
-        path = ROOT / "benchmarks" / "results" / f"{record['date'][:10]}-evidence.json"
+        path = ROOT / "benchmarks" / "results" / f"{date.date()}-evidence.json"
+
+    def write(rows: list[dict[str, Any]]) -> None:  # after each part: what is known is kept whatever happens next
+        record = {
+            "date": date.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - begin),
+            "versions": _versions(), "evidence": [row for row in rows if row["arch"] != "clock"],
+            "clock": [row for row in rows if row["arch"] == "clock" and "failed" not in row],
+        }  # fmt: skip
+        if path is not None:
+            path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    _run(names, options.only, archs, options.jobs, clock.names() if whole else [], write)
     if path is not None:
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         print(f"written: {path}")
-    if path is not None and whole:
+    if whole and not options.output:
         from benchmarks.evidence import page
 
         page.PAGE.write_text(page.page(), encoding="utf-8")
@@ -85,8 +90,12 @@ def _versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in names}
 
 
-def _run(names: list[str], only: str, archs: list[str], jobs: int, measured: list[str]) -> list[dict[str, Any]]:
-    """All rows, a line each as they come."""
+def _run(
+    names: list[str], only: str, archs: list[str], jobs: int, measured: list[str],
+    write: Callable[[list[dict[str, Any]]], None],
+) -> None:  # fmt: skip
+    """A line for each row as it comes; all rows so far are given to `write` after each part."""
+    order = {name: k for k, name in enumerate([*names, *measured])}
     gpus = ",".join(a for a in archs if a in GPUS)
     console, lock, rows, done = Console(highlight=False), threading.Lock(), list[dict[str, Any]](), 0
     total = len(names) * len(archs) + len(measured)
@@ -98,6 +107,8 @@ def _run(names: list[str], only: str, archs: list[str], jobs: int, measured: lis
                 rows.append(row)
                 done += 1
                 console.print(f"[{done}/{total}] {told(row)}", markup=False, soft_wrap=True)
+        with lock:
+            write(sorted(rows, key=lambda row: ([*archs, "clock"].index(row["arch"]), order[row["function"]])))
 
     with ThreadPoolExecutor(jobs) as pool:
         chips = sorted((a for a in archs if a in TPUS), key=lambda a: a != LONGEST)  # the longest first
@@ -107,8 +118,6 @@ def _run(names: list[str], only: str, archs: list[str], jobs: int, measured: lis
         tasks += [pool.submit(task, "tpu", only, a, 3600.0) for a in chips[1:]]
         for one in tasks:
             one.result()
-    order = {name: k for k, name in enumerate([*names, *measured])}
-    return sorted(rows, key=lambda row: ([*archs, "clock"].index(row["arch"]), order[row["function"]]))
 
 
 def _child(part: str, name: str, arch: str, limit: float) -> Iterator[dict[str, Any]]:

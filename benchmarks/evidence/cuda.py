@@ -132,6 +132,8 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
         meetings=launch.meetings,
     )
     parts = chips.least_time(gpu, work)
+    used = min(launch.grid, gpu.multiprocessors)
+    parts["units"] = chips.arithmetic_time(gpu, arithmetic) * gpu.multiprocessors / used
     bound = max(parts, key=lambda part: parts[part])
     points = max((s.lanes * s.size // s.element for s in launch.sites), default=0)
     return Figures(

@@ -94,13 +94,13 @@ _EXAMPLES: dict[str, dict[str, int]] = {
 _SUPPRESSION = ("nms", "nms_descending", "nms_delete", "nms_flags")
 _WORKLOADS: dict[str, int] = {
     "black-scholes": 500_000, "drawdown": 5000, "rolling z-scores": 100_000, "haversine": 700, "nearest points": 600,
-    "iou matrix": 700, "k-means step": 24_000, "batch norm": 32, "attention": 128, "logistic gradient": 20_000,
+    "iou matrix": 700, "k-means step": 6000, "batch norm": 32, "attention": 128, "logistic gradient": 20_000,
     "convolution": 48, "mandelbrot": 300, "lennard-jones": 6, "gray-scott": 256, "flow": 600, "sobel": 1000,
     "bilinear resize": 500, "equalise": 800, "rgb to hsv": 500, "box blur": 700, "standardise groups": 100_000,
     "confusion": 400_000, "relaxation under a mask": 100,
 }  # fmt: skip
 _LOOPS: dict[str, int] = {
-    "floyd-warshall": 160, "smith-waterman": 400, "levenshtein": 500, "viterbi": 200, "gemm": 160, "iir, rows": 1000,
+    "floyd-warshall": 160, "smith-waterman": 120, "levenshtein": 300, "viterbi": 200, "gemm": 160, "iir, rows": 1000,
     "iir, columns": 1000, "thomas": 500, "lu": 128, "jacobi-2d": 300, "heat-3d": 48, "gauss-seidel": 200,
 }  # fmt: skip
 

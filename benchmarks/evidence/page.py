@@ -37,8 +37,8 @@ Of GPUs, for the kernel that takes the most of a function's estimated time:
 - *registers* a thread, the most of all kernels; with \\* where some are spilled.
 - *instructions* of a thread for each point of the loop: those of the innermost loops' machine code for each access,
 times
-  the accesses that the run counts, and once a warp the code around the loops. Empty where an innermost loop has no
-  access of memory.
+  the accesses that the run counts, and the code around the loops, as often as a block passes its barriers. Empty
+  where an innermost loop has no access of memory.
 - *load*, *store*: the widest of the kernel, in bits.
 - *sectors* of 32 bytes that a warp's request of 4 bytes a lane touches, of the worst place in the kernel that makes a
   quarter or more of the requests of the busiest place: 4 is the least for neighbours, 1 for all lanes at one address,
@@ -53,11 +53,12 @@ times
 rate` and
   the time of all multiprocessors' units for the floating-point instructions that are in the kernels; none, where
   there is no arithmetic on floats and much more work than there are elements. The estimate is the sum over the
-  launches of `barriers + max(memory, cache, instructions, chain)`, and {launch:g} µs for each launch or call after
-  the first:
+  launches of `barriers + max(memory, cache, instructions, units, chain)`, and {launch:g} µs for each launch or call
+  after the first:
     - `memory = bytes / rate + bytes read · latency / in flight` (Little's law), latency {latency} cycles,
     - `cache = 32 · sectors / (multiprocessors used · 64 bytes · clock)`,
     - `instructions = instructions of warps / (multiprocessors used · min(4, warps at once / {result}) · clock)`,
+    - `units`: the roof's arithmetic on the multiprocessors used,
     - `chain = waves of blocks · loads of the busiest thread that wait for each other · latency`,
     - `barriers = waves · barriers · {barrier} cycles + meetings · {meeting:g} µs`.
 
@@ -131,34 +132,59 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
         mine = [row for row in rows if row["arch"] == arch]
         known = sorted((s, row["function"], row) for row in mine if (s := share(row)) is not None)
         good = sum(s >= 0.7 for s, _, _ in known)
-        text = "; ".join(f"{name} {_percent(s)} ({reason(row)})" for s, name, row in known[:WORST])
-        yield (
-            f"**{gpu.name}** ({arch}): {good} of {len(known)} functions with an estimate reach 70 % of their roofline. "
-            f"The furthest: {text}.{_failed(mine)}\n"
-        )
+        yield f"### {gpu.name} ({arch})\n"
+        yield f"{good} of {len(known)} functions with an estimate reach 70 % of their roofline. {_marks(mine)}"
+        yield "The furthest from the roofline:\n"
+        yield from (f"- {name}: {_percent(s)}, {reason(row)}" for s, name, row in known[:WORST])
+        yield f"{_failed(mine)}"
     for chip in GENERATIONS:
         mine = [row for row in rows if row["arch"] == chip]
         made = [row for row in mine if "failed" not in row]
         if not made:
             continue
         wholly = sum(row["wholly"] for row in made)
-        worst = sorted(made, key=lambda row: -sum(row["outside"].values()))[:WORST]
-        text = "; ".join(f"{row['function']} ({_around(row, 4)})" for row in worst if not row["wholly"])
+        beside = [row for row in made if "plain" in row]
+        worst = sorted((row for row in made if not row["wholly"]), key=lambda row: -sum(row["outside"].values()))
+        yield f"### TPU {chip}\n"
         yield (
-            f"**TPU {chip}**: {wholly} of {len(mine)} functions are wholly in kernels, "
-            f"{sum(row['kernels'] > 0 for row in made)} have one. Most of XLA around: {text}.{_failed(mine)}\n"
+            f"{wholly} of {len(mine)} functions are wholly in kernels, "
+            f"{sum(row['kernels'] > 0 for row in made)} have one."
         )
+        if beside:
+            more = [row["function"] for row in beside if memory(row, row) > 1.01 * memory(row, row["plain"])]
+            names = f" ({', '.join(more)})" if more else ""
+            yield f"Of {len(beside)} that plain JAX takes as well, {len(more)} have more bytes{names}."
+        yield "Most of XLA around:\n"
+        yield from (f"- {row['function']}: {_around(row, 6)}" for row in worst[:WORST])
+        yield f"{_failed(mine)}"
+
+
+def _marks(rows: list[dict[str, Any]]) -> str:
+    """How many functions reach what an expert's kernels would."""
+    made = [row for row in rows if "failed" not in row and row["launches"]]
+    alone = sum(row["busy"] <= 1024 for row in made)
+    marks = {
+        "move at most 1.1 times the fewest bytes": sum((moved(row) or 9) <= 1.1 for row in made),
+        "have 32 KiB in flight": sum((row.get("in flight") or 0) >= 32 << 10 for row in made),
+        "touch at most 4 sectors a request": sum((row.get("sectors") or 99) <= 4.01 for row in made),
+        "take at most 25 instructions a point": sum((row.get("instructions") or 99) <= 25 for row in made),
+        "leave the work to 1024 threads or fewer": alone,
+    }
+    return f"Of {len(made)} with a kernel, {', '.join(f'{count} {what}' for what, count in marks.items())}."
 
 
 def reason(row: dict[str, Any]) -> str:
     """What the estimate of a function is bound by, in a few words."""
-    if row["longest"] > 0.2 and row["busy"] < 64:
-        return f"{row['busy']} thread{'s' * (row['busy'] != 1)} do{'es' * (row['busy'] == 1)} all the work"
+    if row["busy"] == 1:
+        return "one thread does all the work"
+    if row["busy"] <= 1024 and row["bound"] in ("chain", "memory"):
+        return f"{row['busy']} threads do all the work"
     if row["starts"] > 0.5 * row["estimate"]:
         return f"{row['launches'] + sum(row['calls'].values())} launches"
     match row["bound"]:
         case "memory" if row["in flight"] < 4096:
-            return f"{_kib(row['in flight'])} KiB in flight, {row['blocks']} × {row['threads']} threads"
+            amount = f"{_kib(row['in flight'])} KiB" if row["in flight"] >= 1024 else f"{row['in flight']:.0f} bytes"
+            return f"{amount} in flight, {row['blocks']} × {row['threads']} threads"
         case "memory" if (moved(row) or 0) > 1.3:
             return f"{moved(row):.1f} times the fewest bytes"
         case "memory":
@@ -169,13 +195,15 @@ def reason(row: dict[str, Any]) -> str:
             return "loads that wait for each other"
         case "barriers":
             return f"{row['meetings']} meetings of the grid, {row['barriers']:.0f} barriers"
+        case "units":
+            return "arithmetic, on few multiprocessors"
         case _:
             return f"{row['instructions']:.0f} instructions a point"
 
 
 def _failed(rows: list[dict[str, Any]]) -> str:
-    names = [f"{row['function']} ({_short(row['failed'])})" for row in rows if "failed" in row]
-    return f" Not known: {'; '.join(names)}." if names else ""
+    names = [f"{row['function']}: {_short(row['failed'])}" for row in rows if "failed" in row]
+    return "\nNot known:\n\n" + "\n".join(f"- {name}" for name in names) + "\n" if names else ""
 
 
 def _short(message: str) -> str:
