@@ -48,7 +48,7 @@ from transkern.frontend.translate import attributes, managers, object_operators,
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
-from transkern.frontend.values import classes, doubts, large, python_types
+from transkern.frontend.values import classes, doubtful, doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, type_name
@@ -560,7 +560,7 @@ class Assignments(Results):
                 made = self.updated(op, *given)
                 return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
 
-            chosen = doubts.chosen_array(self.ctx, [old, new], compute)
+            chosen = doubtful.chosen_array(self.ctx, [old, new], compute)
             if chosen is not None:
                 return chosen
         if isinstance(old, Array) and op != "matmul":

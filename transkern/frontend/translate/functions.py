@@ -24,7 +24,17 @@ from transkern.frontend.numpy.functions import arranging, creating, deleting, jo
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
-from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.python import (  # noqa: F401  (their handlers are in TABLE)
+    builtin_functions,
+    characters,
+    complex_module,
+    converting,
+    math_module,
+    of_objects,
+    printing,
+    reducing,
+    spelling,
+)
 from transkern.frontend.python.texts import text_method
 from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
