@@ -39,9 +39,8 @@ what need not be installed."""
 
 LONG = {
     "analysis/integers.py", "analysis/loops.py", "frontend/loops/carried.py", "frontend/loops/looping.py",
-    "frontend/numpy/random/drawing.py", "frontend/numpy/shaping.py", "frontend/sources/effects.py",
-    "frontend/sources/source.py", "frontend/translate/assigning.py", "frontend/translate/branching.py",
-    "frontend/translate/calling.py", "frontend/translate/expressions.py", "frontend/translate/storing.py",
+    "frontend/sources/effects.py", "frontend/sources/source.py", "frontend/translate/assigning.py",
+    "frontend/translate/branching.py", "frontend/translate/calling.py", "frontend/translate/expressions.py",
     "frontend/values/values.py", "fuse/filters/alive.py", "fuse/loops/states.py", "fuse/schedule/lanes.py",
     "ir/build.py", "ir/interpret.py", "ir/nodes.py", "runtime/compiled.py", "targets/clike.py",
     "targets/cpu/printing/kernels.py", "targets/cpu/printing/module.py", "targets/cuda/launcher.py",

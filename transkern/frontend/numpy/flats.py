@@ -16,6 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import reshape
+from transkern.frontend.subscripts import storable
 from transkern.frontend.subscripts.arrays import (
     array_item,
     as_item,
@@ -51,11 +52,11 @@ def store(ctx: Context, target: Flat, items: Sequence[Value], value: Value) -> N
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
         with ctx.control.counting_all():
             if in_turn:
-                given = storing.converted(ctx, given, target.array.dtype)
+                given = storable.converted(ctx, given, target.array.dtype)
             elif not isinstance(at, (Array, Slice)):
                 place = scalar_position(ctx, at, target.array.dims[0], 0)
                 with ctx.control.raising("ValueError", "Error setting single item of array."):
-                    storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
+                    storable.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
                 at = Scalar(place, True)
             elif not is_python_number(given):  # cast as elements of arrays are
                 given = Array((), scalar_expr(ctx, given))

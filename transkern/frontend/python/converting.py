@@ -7,7 +7,7 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
-from transkern.frontend.numpy.shaping import constant_int
+from transkern.frontend.numpy.sizes import constant_int
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import check_number, exact_expr, to_integer
 from transkern.frontend.subscripts.keys import constant_object

@@ -40,9 +40,9 @@ from transkern.frontend.python.whole import check_unsigned, exact_expr, python_n
 from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.subscripts.storable import converted, storable
 from transkern.frontend.translate.arguments import TABLE, Arguments
 from transkern.frontend.translate.signatures import check_call
-from transkern.frontend.translate.storing import converted, storable
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

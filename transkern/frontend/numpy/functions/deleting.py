@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.functions.selecting import is_one_element
-from transkern.frontend.numpy.shaping import constant_axis, normal_axis, reshape, transpose
+from transkern.frontend.numpy.shaping import reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, normal_axis
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.state.facts import inhabited
 from transkern.frontend.subscripts.arrays import array_item, positions, scalar_position
