@@ -62,7 +62,6 @@ def _kept_item(ctx: Context, item: Value) -> Value:
     return Slice(*parts)
 
 
-
 def _piece(ctx: Context, item: Value) -> Value:
     if isinstance(item, Slice):
         return _line(ctx, item)

@@ -1,4 +1,4 @@
-"""Functions that arrange elements and compute none: reshape, transpose, concatenate, split, stack, fill, arange."""
+"""Functions that arrange elements and compute none: reshape, transpose, concatenate, split, stack, repeat, roll."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python's built-in functions, one handler each."""
+"""Python's built-in functions over sequences, and those that make containers; others stand in files of their own."""
 
 from __future__ import annotations
 

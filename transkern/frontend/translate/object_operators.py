@@ -1,4 +1,7 @@
-"""Operators and comparisons of objects whose classes say what they mean: `__add__`, `__radd__`, `__lt__`, …"""
+"""Operators and comparisons of objects whose classes say what they mean: `__add__`, `__radd__`, `__lt__`, …
+
+    p + q   ->   P.__add__(p, q), else Q.__radd__(q, p)
+"""
 
 from __future__ import annotations
 
