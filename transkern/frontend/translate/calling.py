@@ -28,7 +28,8 @@ from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
 from transkern.frontend.sources.identity import is_known_library, path_of
 from transkern.frontend.sources.measures import check_items
-from transkern.frontend.sources.source import TextScope, frame_of, from_object
+from transkern.frontend.sources.source import frame_of, from_object
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.syntax import local_names
