@@ -18,9 +18,9 @@ from transkern.frontend.numpy.shaping import expand, on_axis, reshape
 from transkern.frontend.numpy.sizes import dims_of
 from transkern.frontend.subscripts.arrays import array_item, names_elements, nonzero_positions, positions
 from transkern.frontend.subscripts.storable import converted, storable
+from transkern.frontend.subscripts.storing import where_some, write, write_in_turn
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.attributes import static_or
-from transkern.frontend.translate.storing import where_some, write, write_in_turn
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, masks_agree
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import nonzero, scalar_expr, select

@@ -16,7 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import reshape
-from transkern.frontend.subscripts import storable
+from transkern.frontend.subscripts import storable, storing
 from transkern.frontend.subscripts.arrays import (
     array_item,
     as_item,
@@ -26,7 +26,6 @@ from transkern.frontend.subscripts.arrays import (
     scalar_position,
 )
 from transkern.frontend.subscripts.slices import settle_slice
-from transkern.frontend.translate import storing
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Flat, GrowingList, Scalar, Seq, Slice, Static, Value

@@ -36,8 +36,8 @@ from transkern.frontend.numpy.ufuncs import scan
 from transkern.frontend.python.whole import check_unsigned, python_number
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.storable import converted
+from transkern.frontend.subscripts.storing import changed_in_place, write
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.scalars import scalar_expr

@@ -9,11 +9,11 @@ from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.sizes import constant_int
 from transkern.frontend.python import characters, spelling
+from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import check_number, exact_expr, to_integer
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name

@@ -20,8 +20,8 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.python import compensated
+from transkern.frontend.python.truth import truth
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import doubtful, doubts, large, set_order
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

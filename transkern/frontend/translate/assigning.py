@@ -40,11 +40,12 @@ from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
+from transkern.frontend.subscripts import storing
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, object_operators, special_methods, storing
+from transkern.frontend.translate import attributes, managers, object_operators, special_methods
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting

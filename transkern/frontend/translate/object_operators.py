@@ -12,9 +12,9 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.containers import pools
 from transkern.frontend.context import Context
+from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import python_number
 from transkern.frontend.translate.special_methods import called, class_of, method
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

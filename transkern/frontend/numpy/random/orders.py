@@ -25,8 +25,8 @@ from transkern.frontend.numpy.random.steps import (
 )
 from transkern.frontend.numpy.sizes import constant_axis, full, normal_axis
 from transkern.frontend.python.whole import integer_expr
+from transkern.frontend.subscripts.storing import changed_in_place, write
 from transkern.frontend.translate.arguments import Arguments
-from transkern.frontend.translate.storing import changed_in_place, write
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
