@@ -25,7 +25,7 @@ from lengths import KINDS
 
 from transkern import limits, pipeline
 from transkern.frontend.sources.annotations import types_from_annotations
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.targets.cpu.printing.module import emit
 

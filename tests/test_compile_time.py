@@ -19,7 +19,7 @@ from transkern.errors import NeedsConstant
 from transkern.frontend import specialise as front
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.sources.annotations import types_from_annotations
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written

@@ -8,7 +8,7 @@ from dataclasses import replace
 from transkern import refusals
 from transkern.analysis import integers
 from transkern.errors import HasEffects
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.fuse.checks.ahead import check_ahead

@@ -9,7 +9,7 @@ import pytest
 
 from transkern.checking.functions import finder
 from transkern.checking.likely import likely_types
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 
 CASES: list[tuple[str, str]] = []
 

@@ -15,7 +15,7 @@ import numpy as np
 from tests.corpus.test_corpus import cases
 from transkern.errors import CompileError
 from transkern.frontend.numpy.ufuncs import UFUNCS
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.ir.library import LIBRARY, has

@@ -19,7 +19,7 @@ from tests.cuda import loops
 from tests.cuda.support import Recorder, check_call, program_from, recorder, small_grid, types_of
 from tests.cuda.test_sanitized import run_checked
 from tests.tools import require
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.ir import nodes as n

@@ -8,7 +8,7 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
-from transkern.frontend.numpy.random.drawing import is_numpys_way
+from transkern.frontend.numpy.random.steps import is_numpys_way
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -16,7 +16,7 @@ from transkern.analysis.loops import LoopReport, reports
 from transkern.cli import cli
 from transkern.cli.drawing import draw
 from transkern.errors import CompileError
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 

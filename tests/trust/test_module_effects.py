@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from transkern.errors import CompileError
-from transkern.frontend.sources.source import TextScope, read_module
+from transkern.frontend.sources.texts import TextScope, read_module
 
 _HEAD = "import math, sys, builtins\nimport numpy as np\n"
 

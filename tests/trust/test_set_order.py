@@ -6,7 +6,7 @@ import pytest
 
 from tests.trust.against_python import difference, refused
 from transkern.errors import CompileError
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 
 TEXTS = '{"alpha", "beta", "gamma", "delta"}'
 SHOWN = (

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import transkern
 from transkern.cli import cli
-from transkern.frontend.sources.source import TextScope, read_module
+from transkern.frontend.sources.texts import TextScope, read_module
 
 _HEAD = "import math\nfrom math import pi, sqrt\nimport numpy as np\nfrom numpy import array, float32 as f32\n"
 GOOD = """

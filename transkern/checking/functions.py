@@ -19,7 +19,8 @@ from transkern.frontend.refused import all_refusals
 from transkern.frontend.sources.annotations import with_defaults
 from transkern.frontend.sources.bindings import Imported
 from transkern.frontend.sources.decorators import check_entry
-from transkern.frontend.sources.source import TextScope, read_module, span_of
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.specialise import specialise
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import ArgType

@@ -57,7 +57,6 @@ class Plan:
         return reason.text, self.program.cited(reason.span)
 
 
-
 def is_array(value: Any) -> bool:
     """Whether a value is an array with axes: NumPy's, or one in chunks."""
     return hasattr(value, "shape") and hasattr(value, "dtype") and len(value.shape) > 0

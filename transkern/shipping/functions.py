@@ -14,7 +14,8 @@ from transkern import pipeline, refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.sources.annotations import with_defaults
 from transkern.frontend.sources.decorators import check_entry
-from transkern.frontend.sources.source import TextScope, read_module, span_of
+from transkern.frontend.sources.source import span_of
+from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, parse_signature
 from transkern.frontend.values.values import Function

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from transkern.frontend.context import Context
-from transkern.frontend.sources.source import TextScope
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.translate.arguments import TABLE, check_nones
 from transkern.frontend.values.values import Static, Value

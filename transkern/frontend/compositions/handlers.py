@@ -12,20 +12,12 @@ from transkern.frontend.numpy.elementwise import align, convert
 from transkern.frontend.numpy.library_calls import step, stored
 from transkern.frontend.numpy.linear import places_in
 from transkern.frontend.numpy.reductions import axes_of
-from transkern.frontend.numpy.shaping import (
-    as_line,
-    concatenate,
-    constant_axis,
-    constant_int,
-    expand_many,
-    normal_axis,
-    reshape,
-    transpose,
-)
+from transkern.frontend.numpy.shaping import as_line, concatenate, expand_many, reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, constant_int, normal_axis
+from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.subscripts.arrays import array_item, nonzero_positions
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, shape_text
 from transkern.frontend.values.numbers import type_name
 from transkern.frontend.values.scalars import scalar_expr

@@ -15,7 +15,7 @@ from transkern.frontend.numpy import flats, outputs, shaping
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.sources.source import live_function
-from transkern.frontend.translate import storing
+from transkern.frontend.subscripts import storing
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,

@@ -20,9 +20,9 @@ from transkern.frontend.containers import (
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
 from transkern.frontend.python.texts import is_character_or_text
-from transkern.frontend.subscripts import positions
+from transkern.frontend.subscripts import positions, storing
 from transkern.frontend.subscripts.keys import constant_object, constant_slice, key_of
-from transkern.frontend.translate import special_methods, storing
+from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

@@ -14,7 +14,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.state import guards
-from transkern.frontend.values import doubts
+from transkern.frontend.values import doubtful, doubts
 from transkern.frontend.values.numbers import is_of_numbers, is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import holding
@@ -190,7 +190,7 @@ def all_typed(ctx: Context, array: Array, dtype: str) -> Expr:
     """The elements of an array as numbers in a list of `dtype`, after a check that it holds them."""
     if not _may_round(array.dtype, dtype):
         return b.cast(array.body, dtype)
-    large = b.logical_not(doubts.is_held_by_floats(array.body))
+    large = b.logical_not(doubtful.is_held_by_floats(array.body))
     ctx.guard(b.logical_not(Reduce("any", array.axes, large, "bool", ctx.session.span)), "OverflowError", NOT_HELD)
     return b.cast(array.body, dtype)
 
@@ -210,7 +210,7 @@ def _exactly(ctx: Context, expr: Expr) -> Expr:
     if ctx.facts.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
         return expr
     held = ctx.let(expr, "number")
-    ctx.guard(doubts.is_held_by_floats(held), "OverflowError", NOT_HELD)
+    ctx.guard(doubtful.is_held_by_floats(held), "OverflowError", NOT_HELD)
     return held
 
 
@@ -219,7 +219,7 @@ def _check_sides(ctx: Context, split: Split, dtype: str) -> None:
     for side, holds in ((split.one, split.tag), (split.two, b.logical_not(split.tag))):
         number = scalar_expr(ctx, side)
         if _may_round(number.dtype, dtype) and ctx.facts.range_of(number) is None:
-            held = b.either(b.logical_not(holds), doubts.is_held_by_floats(ctx.let(number, "number")))
+            held = b.either(b.logical_not(holds), doubtful.is_held_by_floats(ctx.let(number, "number")))
             ctx.guard(held, "OverflowError", NOT_HELD)
 
 

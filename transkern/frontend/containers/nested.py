@@ -11,7 +11,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import NESTED, as_array
-from transkern.frontend.translate.truth import truth
+from transkern.frontend.python.truth import truth
 from transkern.frontend.values.broadcasting import may_stretch
 from transkern.frontend.values.values import (
     Array,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from transkern import refusals
 from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.python import compensated
-from transkern.frontend.translate.truth import truth
+from transkern.frontend.python.truth import truth
 from transkern.frontend.values.set_order import ORDERLESS, is_orderless
 from transkern.frontend.values.values import Known, Maybe, Scalar, Static, Value
 from transkern.ir import build as b

@@ -18,9 +18,7 @@ from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
-from transkern.frontend.numpy.shaping import (
-    constant_int,
-)  # fmt: skip
+from transkern.frontend.numpy.sizes import constant_int
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.sources.measures import check_items

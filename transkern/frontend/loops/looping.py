@@ -26,7 +26,7 @@ from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.sharing import may_show, stored_before_made
 from transkern.frontend.syntax.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.translate.branching import Branches
-from transkern.frontend.translate.expressions import UNROLLED
+from transkern.frontend.translate.comprehensions import UNROLLED
 from transkern.frontend.values import classes
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.set_order import ORDERLESS, comparable

@@ -11,7 +11,7 @@ from transkern.frontend.containers import hashed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy.shaping import constant_int
+from transkern.frontend.numpy.sizes import constant_int
 from transkern.frontend.subscripts.keys import view
 from transkern.frontend.values.values import Dict, Hashed, Iterated, Method, Object, Seq, Static, Trips, Value, View
 from transkern.ir import build as b

@@ -14,11 +14,13 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert
 from transkern.frontend.numpy.products import diagonal
-from transkern.frontend.numpy.shaping import dims_of, expand, on_axis, reshape
+from transkern.frontend.numpy.shaping import expand, on_axis, reshape
+from transkern.frontend.numpy.sizes import dims_of
 from transkern.frontend.subscripts.arrays import array_item, names_elements, nonzero_positions, positions
+from transkern.frontend.subscripts.storable import converted, storable
+from transkern.frontend.subscripts.storing import where_some, write, write_in_turn
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.attributes import static_or
-from transkern.frontend.translate.storing import converted, storable, where_some, write, write_in_turn
 from transkern.frontend.values.broadcasting import broadcast_dims, broadcast_to, masks_agree
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import nonzero, scalar_expr, select

@@ -13,7 +13,7 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python.arithmetic import COMPARISONS, PYTHON_OPERATORS, computed, may_raise, result_type_of
-from transkern.frontend.values import doubts, large
+from transkern.frontend.values import doubtful, doubts, large
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import Words, broadcast_dims, masks_agree, stretched
 from transkern.frontend.values.describing import describe
@@ -112,7 +112,7 @@ def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, o
             doubts.depends(ctx, args, "a negative power of")
     python = PYTHON_OPERATORS.get(op) if operator_call else None
     raises = operator_call and may_raise(op, args)
-    return doubts.computed(ctx, args, types, joined, python, compute, f"`{op}` of", raises)
+    return doubtful.computed(ctx, args, types, joined, python, compute, f"`{op}` of", raises)
 
 
 def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:

@@ -16,6 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.shaping import reshape
+from transkern.frontend.subscripts import storable, storing
 from transkern.frontend.subscripts.arrays import (
     array_item,
     as_item,
@@ -25,7 +26,6 @@ from transkern.frontend.subscripts.arrays import (
     scalar_position,
 )
 from transkern.frontend.subscripts.slices import settle_slice
-from transkern.frontend.translate import storing
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Flat, GrowingList, Scalar, Seq, Slice, Static, Value
@@ -51,11 +51,11 @@ def store(ctx: Context, target: Flat, items: Sequence[Value], value: Value) -> N
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
         with ctx.control.counting_all():
             if in_turn:
-                given = storing.converted(ctx, given, target.array.dtype)
+                given = storable.converted(ctx, given, target.array.dtype)
             elif not isinstance(at, (Array, Slice)):
                 place = scalar_position(ctx, at, target.array.dims[0], 0)
                 with ctx.control.raising("ValueError", "Error setting single item of array."):
-                    storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
+                    storable.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
                 at = Scalar(place, True)
             elif not is_python_number(given):  # cast as elements of arrays are
                 given = Array((), scalar_expr(ctx, given))

@@ -13,7 +13,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.progressions import arange, linspace
-from transkern.frontend.numpy.shaping import concatenate, dims_of, dtype_of, expand, full, reshape
+from transkern.frontend.numpy.shaping import concatenate, expand, reshape
+from transkern.frontend.numpy.sizes import dims_of, dtype_of, full
 from transkern.frontend.subscripts.arrays import first_place, nonzero_positions
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
@@ -59,7 +60,6 @@ def _kept_item(ctx: Context, item: Value) -> Value:
     if all(p is None or isinstance(p, Static) for p in parts):
         return Static(slice(*(p.value if isinstance(p, Static) else None for p in parts)))
     return Slice(*parts)
-
 
 
 def _piece(ctx: Context, item: Value) -> Value:

@@ -10,9 +10,7 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import apply, convert
-from transkern.frontend.numpy.shaping import (
-    normal_axis,
-)  # fmt: skip
+from transkern.frontend.numpy.sizes import normal_axis
 from transkern.frontend.state import guards
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_dims, stretched

@@ -14,7 +14,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.library_calls import step
-from transkern.frontend.numpy.shaping import as_line, constant_axis, expand, normal_axis, reshape, stack
+from transkern.frontend.numpy.shaping import as_line, expand, reshape, stack
+from transkern.frontend.numpy.sizes import constant_axis, normal_axis
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.broadcasting import broadcast_dims

@@ -23,10 +23,6 @@ from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.numpy.shaping import (
     as_line,
-    constant_axis,
-    constant_int,
-    dtype_of,
-    normal_axis,
     on_axis,
     raveled,
     repeat,
@@ -34,12 +30,14 @@ from transkern.frontend.numpy.shaping import (
     reshape,
     squeeze,
     transpose,
-)  # fmt: skip
+)
+from transkern.frontend.numpy.sizes import constant_axis, constant_int, dtype_of, normal_axis
 from transkern.frontend.numpy.ufuncs import scan
 from transkern.frontend.python.whole import check_unsigned, python_number
 from transkern.frontend.subscripts.arrays import array_item
+from transkern.frontend.subscripts.storable import converted
+from transkern.frontend.subscripts.storing import changed_in_place, write
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.storing import changed_in_place, converted, write
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.scalars import scalar_expr

@@ -9,8 +9,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.library_calls import stored
 from transkern.frontend.python.whole import integer_expr
+from transkern.frontend.subscripts.storable import storable
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.storing import storable
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b

@@ -14,7 +14,8 @@ from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.library_calls import matmul, stored
 from transkern.frontend.numpy.reductions import reduce
-from transkern.frontend.numpy.shaping import constant_axis, constant_int, normal_axis, reshape, transpose
+from transkern.frontend.numpy.shaping import reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, constant_int, normal_axis
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.broadcasting import broadcast_dims, shape_text, stretched
 from transkern.frontend.values.strides import depends_on_strides, is_argument, is_contiguous

@@ -12,10 +12,11 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part
-from transkern.frontend.numpy.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
+from transkern.frontend.numpy.shaping import reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, dtype_of, normal_axis
 from transkern.frontend.python.whole import exact_expr
+from transkern.frontend.subscripts.storable import storable
 from transkern.frontend.translate.arguments import Arguments
-from transkern.frontend.translate.storing import storable
 from transkern.frontend.values.broadcasting import shape_text
 from transkern.frontend.values.scalars import nonzero, scalar_expr
 from transkern.frontend.values.strides import in_order_of

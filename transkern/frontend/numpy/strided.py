@@ -10,7 +10,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.numpy.shaping import dims_of
+from transkern.frontend.numpy.sizes import dims_of
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.numbers import is_number, type_name

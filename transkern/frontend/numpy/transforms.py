@@ -9,7 +9,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.library_calls import step
 from transkern.frontend.numpy.reductions import axes_of
-from transkern.frontend.numpy.shaping import constant_axis, dims_of, normal_axis
+from transkern.frontend.numpy.sizes import constant_axis, dims_of, normal_axis
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.values import Array, Static, Value
 from transkern.ir import build as b

@@ -19,11 +19,12 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, apply, convert, loop_types, part, together
 from transkern.frontend.numpy.reductions import apply_types, axes_of, check_loop, dtype_into, folded, reduce, sum_dtype
-from transkern.frontend.numpy.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
+from transkern.frontend.numpy.shaping import expand, reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, dtype_of, normal_axis
 from transkern.frontend.state import memory, stores
 from transkern.frontend.subscripts.arrays import Plan, place
+from transkern.frontend.subscripts.storing import is_repeated
 from transkern.frontend.translate.arguments import Arguments, check_nones, into, kept_outputs
-from transkern.frontend.translate.storing import is_repeated
 from transkern.frontend.values.broadcasting import broadcast_to, masks_agree
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import nonzero, scalar_expr

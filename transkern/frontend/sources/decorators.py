@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.errors import CompileError
-from transkern.frontend.sources.source import TextScope, known_object, span_of
+from transkern.frontend.sources.source import known_object, span_of
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.values.values import Function, Known, Static, Value
 
 _CACHING = ("functools.cache", "functools.lru_cache")

@@ -16,15 +16,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from transkern.frontend.sources import identity
+from transkern.frontend.sources.bound import Written, bound_names, captured_names, defaults_of, parameters_of
 from transkern.parsing import all_nodes, child_nodes
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_Written = ast.FunctionDef | ast.AsyncFunctionDef
 _Ref = tuple[str, str]
 """A name, and how something stands to its object: it may be that, `_PART` of it, or what `_HOLDS` it."""
 _STEPS = 100_000
 _IS, _PART, _HOLDS = "is", "part", "holds"
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FRESH = frozenset([
     "all", "any", "argmax", "argmin", "argsort", "astype", "copy", "count", "cumprod", "cumsum", "flatten", "format",
     "index", "item", "items", "join", "keys", "max", "mean", "min", "prod", "round", "std", "sum", "tobytes", "tolist",
@@ -110,13 +108,13 @@ class _Walk:
     def __init__(self, imported: Mapping[str, str], evaluated_annotations: bool) -> None:
         self.imported = imported
         self.evaluated_annotations = evaluated_annotations
-        self.functions: dict[str, list[_Written]] = {}
+        self.functions: dict[str, list[Written]] = {}
         self.classes: dict[str, list[ast.ClassDef]] = {}
         self.edges: dict[str, set[_Ref]] = {}
         self.changes: dict[_Ref, ast.AST] = {}
         self.patches: list[tuple[set[_Ref], ast.AST]] = []
         self.rebound: ast.AST | None = None
-        self.pending: list[_Written] = []
+        self.pending: list[Written] = []
         self.seen: set[ast.AST] = set()
         self.used: set[str] = set()
         self.steps = 0
@@ -146,9 +144,9 @@ class _Walk:
 
     # --- statements
 
-    def body(self, node: _Written) -> None:
+    def body(self, node: Written) -> None:
         """The body of a function that may be called."""
-        own, inner = _bound(node)
+        own, inner = bound_names(node)
         scope = _Scope(_key(node), own, inner)
         for x in node.body:
             self.run(x, scope)
@@ -162,9 +160,9 @@ class _Walk:
                 if any(self._is_own(d) for d in x.decorator_list):
                     self.called(x.name)
                 a = x.args
-                for p, default in _defaults(a):
+                for p, default in defaults_of(a):
                     self._edge([f"{_key(x)}:{p}"], self.refs(default, scope))
-                annotations = [x.returns, *(p.annotation for p in _parameters(a))] if self._annotated(scope) else []
+                annotations = [x.returns, *(p.annotation for p in parameters_of(a))] if self._annotated(scope) else []
                 pending += [*x.decorator_list, *a.defaults, *filter(None, [*a.kw_defaults, *annotations])]
                 continue
             if isinstance(x, ast.AnnAssign) and not self._annotated(scope):
@@ -205,7 +203,7 @@ class _Walk:
                 self._bind(target, self.refs(value, scope), scope)
             case ast.Match(subject=value, cases=cases):
                 for case in cases:
-                    for name in _captured(case.pattern):
+                    for name in captured_names(case.pattern):
                         self._edge(scope.nodes(name), _as(_PART, self.refs(value, scope)))
             case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value) if scope.prefix:
                 self._edge([scope.prefix], self.refs(value, scope))
@@ -335,13 +333,13 @@ class _Walk:
                 self._change(args, node)
         for function in self.functions.get(called.attr, ()):
             self._handed(node, function, scope, True)
-            first = next((p.arg for p in _parameters(function.args)), None)
+            first = next((p.arg for p in parameters_of(function.args)), None)
             self._edge([f"{_key(function)}:{first}"], owner)
 
-    def _handed(self, node: ast.Call, function: _Written, scope: _Scope, bound: bool) -> None:
+    def _handed(self, node: ast.Call, function: Written, scope: _Scope, bound: bool) -> None:
         """The arguments of a call become a function's parameters."""
         names = [p.arg for p in (*function.args.posonlyargs, *function.args.args)][bound:]
-        every = [f"{_key(function)}:{p.arg}" for p in _parameters(function.args)]
+        every = [f"{_key(function)}:{p.arg}" for p in parameters_of(function.args)]
         self._edge([_key(function)], ())  # a step
         starred = False
         for k, arg in enumerate(node.args):
@@ -434,51 +432,6 @@ def _place_of_out(function: object) -> int:
 def _key(node: ast.AST) -> str:
     """What a function's own names begin with, and what stands for its result."""
     return f"{getattr(node, 'name', '')}@{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}"
-
-
-def _parameters(a: ast.arguments) -> list[ast.arg]:
-    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]
-
-
-def _defaults(a: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    given = [*a.posonlyargs, *a.args]
-    yield from ((p.arg, d) for p, d in zip(given[len(given) - len(a.defaults) :], a.defaults, strict=True))
-    yield from ((p.arg, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None)
-
-
-def _bound(function: _Written) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a function binds, and those that what is written in it binds."""
-    own = {p.arg for p in _parameters(function.args)}
-    inner: set[str] = set()
-    outside: set[str] = set()
-    pending: list[tuple[ast.AST, set[str]]] = [(x, own) for x in function.body]
-    while pending:
-        x, into = pending.pop()
-        match x:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                into.add(name)
-            case ast.Global(names=names):
-                outside.update(names)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                into.add(name)
-            case ast.alias():
-                into.add((x.asname or x.name).split(".")[0])
-            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
-                into.add(name)
-            case ast.MatchStar(name=str() as name):
-                into.add(name)
-            case ast.arg(arg=name):
-                into.add(name)
-        within = inner if isinstance(x, (*_FUNCTIONS, *_COMPREHENSIONS, ast.ClassDef)) else into
-        pending += [(child, within) for child in child_nodes(x)]
-    return frozenset(own - outside), frozenset(inner)
-
-
-def _captured(pattern: ast.pattern) -> Iterator[str]:
-    for x in all_nodes(pattern):
-        name = getattr(x, "name", None) or getattr(x, "rest", None)
-        if isinstance(name, str):
-            yield name
 
 
 def _root(node: ast.expr) -> str:

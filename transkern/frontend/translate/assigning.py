@@ -40,15 +40,16 @@ from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
+from transkern.frontend.subscripts import storing
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.indexing import subscript
 from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, object_operators, special_methods, storing
+from transkern.frontend.translate import attributes, managers, object_operators, special_methods
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
-from transkern.frontend.values import classes, doubts, large, python_types
+from transkern.frontend.values import classes, doubtful, doubts, large, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, type_name
@@ -560,7 +561,7 @@ class Assignments(Results):
                 made = self.updated(op, *given)
                 return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
 
-            chosen = doubts.chosen_array(self.ctx, [old, new], compute)
+            chosen = doubtful.chosen_array(self.ctx, [old, new], compute)
             if chosen is not None:
                 return chosen
         if isinstance(old, Array) and op != "matmul":

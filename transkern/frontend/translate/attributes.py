@@ -25,7 +25,8 @@ from transkern.frontend.numpy.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.sources.observed import note, passing
-from transkern.frontend.sources.source import TextScope, from_object, function_of, known_object, live_function
+from transkern.frontend.sources.source import from_object, function_of, known_object, live_function
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, doubts, python_types

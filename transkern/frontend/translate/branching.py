@@ -18,10 +18,10 @@ from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, guards, handing
 from transkern.frontend.state.choices import Choice
+from transkern.frontend.subscripts.storing import is_constant_array
 from transkern.frontend.syntax.liveness import live_after, live_behind
 from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
-from transkern.frontend.translate.storing import is_constant_array
 from transkern.frontend.values import doubts, shaped
 from transkern.frontend.values.describing import describe, difference
 from transkern.frontend.values.numbers import is_of_numbers

@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import ast
 import collections
-import dataclasses
 import functools as tools
 import itertools
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from transkern import limits, refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import MustLoop, NotKnown
-from transkern.frontend.bodies import At, Body
+from transkern.frontend.bodies import At
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, growing, hashed, objects, ordering, rows, tuples
+from transkern.frontend.containers import dict_types, growing, hashed, ordering, rows, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
-from transkern.frontend.loops.trips import condition_of, trip_count
+from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.python import accumulated, spelling
+from transkern.frontend.python.truth import truth
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
-from transkern.frontend.sources.identity import is_known_library, path_of
-from transkern.frontend.sources.measures import check_items
-from transkern.frontend.sources.source import TextScope, frame_of, from_object
+from transkern.frontend.sources.source import frame_of
+from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.syntax import local_names
 from transkern.frontend.translate import attributes, functions, special_methods
-from transkern.frontend.translate.conditions import Conditions
-from transkern.frontend.translate.truth import truth
+from transkern.frontend.translate.constructing import Constructions
+from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
 from transkern.frontend.translate.waiting import waiting
-from transkern.frontend.values import classes
-from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     ITEM,
@@ -53,11 +49,9 @@ from transkern.frontend.values.values import (
     Method,
     Object,
     Partial,
-    Range,
     Record,
     Row,
     Scalar,
-    Scope,
     Seq,
     Static,
     Unbound,
@@ -83,10 +77,6 @@ _CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
     f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
 }
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
-_CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many are chosen of a run-time number of things
-    itertools.combinations: {1: "singles", 2: "pairs", 3: "triples", 4: "quadruples"},
-    itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
-}
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
@@ -114,7 +104,7 @@ def _is_of_rows(call: ast.Call) -> bool:
     return len(call.args) == 1 and isinstance(call.args[0], ast.Starred) and not call.keywords
 
 
-class Calls(Conditions):
+class Calls(Constructions):
     """The translation of calls."""
 
     # --- calls
@@ -349,7 +339,7 @@ class Calls(Conditions):
                 ctx.fail(refusals.TYPE_DIFFERS, why, help)
             return result
         except CompileError as error:
-            if isinstance(error, NotKnown) or not _leaves_the_user(self.scope, function.scope):
+            if isinstance(error, NotKnown) or not leaves_the_user(self.scope, function.scope):
                 raise
             owner = function.scope.owner  # type: ignore[attr-defined]
             public = ".".join(part for part in owner.__module__.split(".") if not part.startswith("_"))
@@ -464,157 +454,6 @@ class Calls(Conditions):
 
     # --- instances of classes
 
-    def construct(
-        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value:
-        """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
-        ctx = self.ctx
-        if kind in (itertools.product, itertools.combinations, itertools.permutations):
-            return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
-        if classes.is_plain_enum(kind) and len(positional) == 1 and not keywords:
-            value = constant_object(ctx, positional[0], "a member of an enum by a run-time value")
-            return Static(asked(ctx, kind, value))
-        path = path_of(kind)
-        if path is not None and (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
-            return made
-        if kind in dict_types.KINDS and not keywords and len(positional) <= 1:
-            return dict_types.made(ctx, kind, positional, self.site("dict"))
-        if kind in (collections.deque, collections.defaultdict):
-            positional = [iterating.all_of(ctx, p) for p in positional]
-        if kind is collections.deque:
-            given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
-            return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
-        if kind is collections.defaultdict and positional and not keywords:
-            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
-            if positional[1:]:
-                hashed.update(ctx, table, positional[1])
-            return table
-        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-            defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
-            names: tuple[str, ...] = tuple(kind._fields)
-            found = self._fields(kind, names, defaults, positional, keywords)
-            return Record(kind, names, tuple(found[k] for k in names))
-        self._check_plain(kind, node)
-        if dataclasses.is_dataclass(kind):
-            return self._dataclass(kind, positional, keywords, node)
-        made = ctx.heap.allocate(Record(kind, (), ()), ("fixed",))
-        init = attributes.of_class(ctx, made, "__init__")
-        if isinstance(init, Bound):
-            told = self.inline(init.function, [made, *positional], keywords, node)
-            if told != Static(None):
-                problem = f"a `{kind.__name__}.__init__` that returns {describe(told)}"
-                ctx.fail(refusals.OBJECT, problem, "return nothing from it", node)
-        elif positional or keywords or kind.__module__ == "builtins":
-            ctx.fail(refusals.OBJECT, f"making a `{kind.__name__}`", "pass it as an argument", node)
-        return objects.placed(ctx, made)
-
-    def _check_plain(self, kind: type, node: ast.AST) -> None:
-        """Refuses classes that make, or look up, what their objects are by functions of their own."""
-        frozen = dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
-        for name in ("__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__"):
-            own = next((c for c in kind.__mro__ if name in vars(c)), object)
-            if own is not object and not (frozen and name in ("__setattr__", "__delattr__")):
-                problem = f"an object of `{kind.__name__}`, which has a `{name}`"
-                self.ctx.fail(refusals.OBJECT, problem, "use plain attributes", node)
-
-    def arranged(
-        self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value:  # fmt: skip
-        """``itertools.product`` of ranges, of which nothing is written out; of what is known one by one, and with it
-        `combinations` and `permutations`."""
-        ctx = self.ctx
-        ranges = [p for p in positional if isinstance(p, Range)]
-        if kind is itertools.product and positional and len(ranges) == len(positional):
-            ranges *= self._repeated(keywords)
-            if ranges and all(r.start == b.ZERO and r.step == b.ONE for r in ranges):
-                return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
-            return Method(Seq(tuple(ranges)), "product") if ranges else Seq((Seq(()),), "list")
-        if kind in _CHOOSING and len(positional) == 2 and not keywords and isinstance(positional[1], Static):
-            name = _CHOOSING[kind].get(positional[1].value)
-            source = iterating.all_of(ctx, positional[0])
-            counted = [] if name is None else iterating.iteration(ctx, source)
-            if name is not None and not isinstance(counted, list) and b.constant(trip_count(*counted[:3])) is None:
-                given = source if isinstance(source, Range) else functions.call(ctx, "builtins.list", [source], {})
-                return compose(ctx, "lists", name, [given], {})
-        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
-        of = None  # how many are chosen: where that is not known, how many there are need not be
-        if kind is not itertools.product:
-            of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
-        pools = list(positional) if kind is itertools.product else list(positional[:1])
-        known: list[list[Value]] = []
-        for pool in pools:
-            items = iterating.iteration(ctx, pool)
-            if not isinstance(items, list):
-                start, stop, step, element = items
-                trips = trip_count(start, stop, step)
-                count = b.constant(trips)
-                if count is None:
-                    problem = f"`{kind.__name__}` of a run-time number of things"
-                    ctx.must_be_known(Scalar(trips, True), problem, "make it a constant, or write the loops yourself")
-                items = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
-                items = [
-                    Static(b.constant(i.expr)) if isinstance(i, Scalar) and b.constant(i.expr) is not None else i
-                    for i in items
-                ]  # fmt: skip
-            known.append(items)
-        if kind is itertools.product:
-            times = self._repeated(keywords)
-            check_items(math.prod(map(len, known)) ** min(times, 16) if known else 1)
-            return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
-        if isinstance(of, (int, type(None))):
-            length = len(known[0]) if of is None else of
-            check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
-        return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
-
-    def _repeated(self, keywords: Mapping[str, Value]) -> int:
-        """How often each of its iterables stands in an `itertools.product`."""
-        times = constant_object(self.ctx, keywords.get("repeat", Static(1)), "`repeat=`")
-        asked(self.ctx, itertools.product, repeat=times)  # which says what it may not be
-        return int(times)
-
-    def _fields(
-        self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],
-        keywords: dict[str, Value],
-    ) -> dict[str, Value]:  # fmt: skip
-        ctx, help = self.ctx, f"its arguments are: {', '.join(names)}"
-        if len(positional) > len(names):
-            problem = f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given"
-            ctx.fail(refusals.WRONG_ARGUMENTS, problem, help)
-        found = dict(zip(names, positional, strict=False))
-        for name, value in keywords.items():
-            if name not in names or name in found:
-                ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() got an unexpected argument '{name}'", help)
-            found[name] = value
-        for name in names:
-            if name not in found:
-                default = defaults.get(name)
-                if default is None:
-                    ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() is missing an argument: '{name}'", help)
-                found[name] = default
-        return {k: self.settle(found[k], k) for k in names}
-
-    def _dataclass(
-        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
-    ) -> Value:
-        ctx = self.ctx
-        fields = [f for f in dataclasses.fields(kind) if f.init]
-        defaults: dict[str, Value | None] = {}
-        for f in dataclasses.fields(kind):
-            if f.default is not dataclasses.MISSING:
-                defaults[f.name] = from_object(f.default)
-            elif f.default_factory is not dataclasses.MISSING:
-                defaults[f.name] = from_object(f.default_factory())
-        found = self._fields(kind, [f.name for f in fields], defaults, positional, keywords)
-        for f in dataclasses.fields(kind):
-            if not f.init and (default := defaults.get(f.name)) is not None:
-                found[f.name] = self.settle(default, f.name)
-        names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
-        made = ctx.heap.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
-        after = attributes.of_class(ctx, made, "__post_init__")
-        if isinstance(after, Bound):
-            self.inline(after.function, [made], {}, node)
-        return objects.placed(ctx, made)
-
 
 def _expr_of(value: Value) -> Expr:
     match value:
@@ -624,70 +463,6 @@ def _expr_of(value: Value) -> Expr:
             return body
         case _:
             return b.ZERO
-
-
-def bind_arguments(
-    ctx: Context,
-    function: Function,
-    positional: Sequence[Value],
-    keywords: dict[str, Value],
-    caller: Body,
-) -> dict[str, Value]:
-    """Python's matching of arguments to parameters, defaults included."""
-    args = function.node.args
-    names, places = [a.arg for a in [*args.posonlyargs, *args.args]], len(args.posonlyargs)
-    env: dict[str, Value] = dict(zip(names, positional, strict=False))
-    if args.vararg:
-        env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
-    elif len(positional) > len(names):
-        problem = f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given"
-        _fail_call(ctx, function, problem)
-    only = [a.arg for a in args.kwonlyargs]
-    more = Dict((), ())
-    for name, value in keywords.items():
-        if name not in names[places:] and name not in only and args.kwarg:
-            more = more.put(name, value)
-            continue
-        if name in names[:places]:
-            text = f"{function.name}() got some positional-only arguments passed as keyword arguments: '{name}'"
-            ctx.guard(b.FALSE, "TypeError", text)
-        if name not in names and name not in only:
-            _fail_call(ctx, function, f"{function.name}() got an unexpected keyword argument '{name}'")
-        if name in env:
-            _fail_call(ctx, function, f"{function.name}() got multiple values for argument '{name}'")
-        env[name] = value
-    defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
-    defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
-    for name in [*names, *only]:
-        if name not in env:
-            found = _default(ctx, function, name, defaults.get(name), caller)
-            if found is None:
-                _fail_call(ctx, function, f"{function.name}() missing a required argument: '{name}'")
-            env[name] = found
-    if args.kwarg:
-        env[args.kwarg.arg] = more
-    return env
-
-
-def _fail_call(ctx: Context, function: Function, problem: str) -> NoReturn:
-    ctx.fail(refusals.WRONG_ARGUMENTS, problem, f"its parameters are ({ast.unparse(function.node.args)})")
-
-
-def _default(ctx: Context, function: Function, name: str, node: ast.expr | None, caller: Body) -> Value | None:
-    """The default of a parameter: as it was when the function was made, not as its text says now."""
-    if function.defaults is not None:
-        return dict(function.defaults).get(name)
-    if function.scope.is_live or node is None:
-        return function.scope.default(name)
-    if not function.closure and (made := function.scope.default_of(node)) is not None:
-        return made
-    return type(caller)(ctx, function.scope, function.node, dict(function.closure), True).expr(node)
-
-
-def _leaves_the_user(caller: Scope, called: Scope) -> bool:
-    """Whether a function of a library's, whose lines tell a user nothing, is called by one of the user's."""
-    one, other = (getattr(getattr(s, "owner", None), "__module__", None) or "" for s in (caller, called))
-    return is_known_library(other) and not is_known_library(one)
 
 
 def _asked_on_the_way(ctx: Context) -> list[str]:

@@ -20,8 +20,8 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.characters import COMPARISONS
+from transkern.frontend.python.truth import truth
 from transkern.frontend.translate import object_operators, special_methods
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked

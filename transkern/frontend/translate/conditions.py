@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from transkern.frontend.anew import Terminated
 from transkern.frontend.loops.trips import condition_of, zero
+from transkern.frontend.python.truth import truth
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import choices
 from transkern.frontend.translate.comparing import Comparisons
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe, difference
 from transkern.frontend.values.numbers import is_number

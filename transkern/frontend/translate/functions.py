@@ -24,15 +24,25 @@ from transkern.frontend.numpy.functions import arranging, creating, deleting, jo
 from transkern.frontend.numpy.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.numpy.random.drawing import captured, draw
 from transkern.frontend.numpy.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
-from transkern.frontend.python import builtin_functions, characters, complex_module, math_module, spelling  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.python import (  # noqa: F401  (their handlers are in TABLE)
+    builtin_functions,
+    characters,
+    complex_module,
+    converting,
+    math_module,
+    of_objects,
+    printing,
+    reducing,
+    spelling,
+)
 from transkern.frontend.python.texts import text_method
 from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.subscripts.storable import converted, storable
 from transkern.frontend.translate.arguments import TABLE, Arguments
 from transkern.frontend.translate.signatures import check_call
-from transkern.frontend.translate.storing import converted, storable
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

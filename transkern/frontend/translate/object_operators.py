@@ -1,4 +1,7 @@
-"""Operators and comparisons of objects whose classes say what they mean: `__add__`, `__radd__`, `__lt__`, …"""
+"""Operators and comparisons of objects whose classes say what they mean: `__add__`, `__radd__`, `__lt__`, …
+
+    p + q   ->   P.__add__(p, q), else Q.__radd__(q, p)
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.containers import pools
 from transkern.frontend.context import Context
+from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import python_number
 from transkern.frontend.translate.special_methods import called, class_of, method
-from transkern.frontend.translate.truth import truth
 from transkern.frontend.values.values import (
     Array,
     Concatenation,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError
+from transkern.frontend.bodies import Body
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing as growing_lists
 from transkern.frontend.containers import hashed, making
 from transkern.frontend.context import Context
+from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.source import from_object
 from transkern.frontend.values.types import (
     ArgType,
@@ -27,12 +30,14 @@ from transkern.frontend.values.types import (
 from transkern.frontend.values.values import (
     Array,
     Dict,
+    Function,
     Generator,
     GrowingList,
     Object,
     Range,
     Record,
     Scalar,
+    Scope,
     Seq,
     Static,
     Unbound,
@@ -266,3 +271,67 @@ def _constant(ctx: Context, name: str, value: Any) -> Value:
         help = "pass a text instead, or an array: np.frombuffer(data, np.uint8)" if isinstance(value, bytes) else _PLAIN
         raise CompileError(refusals.ARGUMENT_TYPE, problem, help)
     return found
+
+
+def bind_arguments(
+    ctx: Context,
+    function: Function,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    caller: Body,
+) -> dict[str, Value]:
+    """Python's matching of arguments to parameters, defaults included."""
+    args = function.node.args
+    names, places = [a.arg for a in [*args.posonlyargs, *args.args]], len(args.posonlyargs)
+    env: dict[str, Value] = dict(zip(names, positional, strict=False))
+    if args.vararg:
+        env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
+    elif len(positional) > len(names):
+        problem = f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given"
+        _fail_call(ctx, function, problem)
+    only = [a.arg for a in args.kwonlyargs]
+    more = Dict((), ())
+    for name, value in keywords.items():
+        if name not in names[places:] and name not in only and args.kwarg:
+            more = more.put(name, value)
+            continue
+        if name in names[:places]:
+            text = f"{function.name}() got some positional-only arguments passed as keyword arguments: '{name}'"
+            ctx.guard(b.FALSE, "TypeError", text)
+        if name not in names and name not in only:
+            _fail_call(ctx, function, f"{function.name}() got an unexpected keyword argument '{name}'")
+        if name in env:
+            _fail_call(ctx, function, f"{function.name}() got multiple values for argument '{name}'")
+        env[name] = value
+    defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
+    for name in [*names, *only]:
+        if name not in env:
+            found = default_of(ctx, function, name, defaults.get(name), caller)
+            if found is None:
+                _fail_call(ctx, function, f"{function.name}() missing a required argument: '{name}'")
+            env[name] = found
+    if args.kwarg:
+        env[args.kwarg.arg] = more
+    return env
+
+
+def _fail_call(ctx: Context, function: Function, problem: str) -> NoReturn:
+    ctx.fail(refusals.WRONG_ARGUMENTS, problem, f"its parameters are ({ast.unparse(function.node.args)})")
+
+
+def default_of(ctx: Context, function: Function, name: str, node: ast.expr | None, caller: Body) -> Value | None:
+    """The default of a parameter: as it was when the function was made, not as its text says now."""
+    if function.defaults is not None:
+        return dict(function.defaults).get(name)
+    if function.scope.is_live or node is None:
+        return function.scope.default(name)
+    if not function.closure and (made := function.scope.default_of(node)) is not None:
+        return made
+    return type(caller)(ctx, function.scope, function.node, dict(function.closure), True).expr(node)
+
+
+def leaves_the_user(caller: Scope, called: Scope) -> bool:
+    """Whether a function of a library's, whose lines tell a user nothing, is called by one of the user's."""
+    one, other = (getattr(getattr(s, "owner", None), "__module__", None) or "" for s in (caller, called))
+    return is_known_library(other) and not is_known_library(one)

@@ -1,7 +1,4 @@
-"""What operators and built-in functions mean for objects whose classes say so: `__add__`, `__len__`, `__getitem__`, …
-
-    p + q   ->   P.__add__(p, q), else Q.__radd__(q, p)
-"""
+"""What built-in functions, subscripts and loops mean for objects whose classes say so: `__len__`, `__getitem__`, …"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.numpy.shaping import dtype_of
+from transkern.frontend.numpy.sizes import dtype_of
 from transkern.frontend.sources import identity
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.values import classes

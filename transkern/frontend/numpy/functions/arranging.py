@@ -15,17 +15,8 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.choosing import at_least
 from transkern.frontend.numpy.products import diagonal
 from transkern.frontend.numpy.reductions import axes_of, reduce
-from transkern.frontend.numpy.shaping import (
-    constant_axis,
-    constant_int,
-    dims_of,
-    dtype_of,
-    flip,
-    normal_axis,
-    roll,
-    tile,
-    transpose,
-)  # fmt: skip
+from transkern.frontend.numpy.shaping import flip, roll, tile, transpose
+from transkern.frontend.numpy.sizes import constant_axis, constant_int, dims_of, dtype_of, normal_axis
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles

@@ -12,13 +12,13 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.functions.joining import behind
 from transkern.frontend.numpy.progressions import arange, linspace, linspace_step
-from transkern.frontend.numpy.shaping import (
+from transkern.frontend.numpy.shaping import expand
+from transkern.frontend.numpy.sizes import (
     check_integer,
     constant_axis,
     constant_int,
     dims_of,
     dtype_of,
-    expand,
     full,
     normal_axis,
     size_of,
@@ -26,8 +26,8 @@ from transkern.frontend.numpy.shaping import (
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.subscripts.storable import check_numbers, each_of_type
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
-from transkern.frontend.translate.storing import check_numbers, each_of_type
 from transkern.frontend.values import doubts
 from transkern.frontend.values.broadcasting import broadcast_to
 from transkern.frontend.values.numbers import is_number, is_python_number

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.functions.selecting import is_one_element
-from transkern.frontend.numpy.shaping import constant_axis, normal_axis, reshape, transpose
+from transkern.frontend.numpy.shaping import reshape, transpose
+from transkern.frontend.numpy.sizes import constant_axis, normal_axis
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.state.facts import inhabited
 from transkern.frontend.subscripts.arrays import array_item, positions, scalar_position
 from transkern.frontend.subscripts.slices import settle_slice
+from transkern.frontend.subscripts.storing import write
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.storing import write
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import Array, Concatenation, Range, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b

@@ -16,17 +16,8 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.choosing import at_least
 from transkern.frontend.numpy.elementwise import convert
-from transkern.frontend.numpy.shaping import (
-    concatenate,
-    constant_axis,
-    dtype_of,
-    expand,
-    normal_axis,
-    reshape,
-    split,
-    stack,
-    transpose,
-)
+from transkern.frontend.numpy.shaping import concatenate, expand, reshape, split, stack, transpose
+from transkern.frontend.numpy.sizes import constant_axis, dtype_of, normal_axis
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values import python_types

@@ -14,8 +14,8 @@ from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.numpy.shaping import reshape
 from transkern.frontend.subscripts.arrays import nonzero_positions
+from transkern.frontend.subscripts.storing import is_constant_array
 from transkern.frontend.translate.arguments import Arguments, handles
-from transkern.frontend.translate.storing import is_constant_array
 from transkern.frontend.values import doubts, scalars
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value

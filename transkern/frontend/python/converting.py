@@ -1,0 +1,129 @@
+"""Python's functions of one number or two: conversions, `divmod`, `pow`, `abs`, `round`."""
+
+from __future__ import annotations
+
+from transkern import refusals
+from transkern.frontend.compositions import compose
+from transkern.frontend.context import Context
+from transkern.frontend.numpy.elementwise import apply, warn_discarded
+from transkern.frontend.numpy.methods import rounded
+from transkern.frontend.numpy.sizes import constant_int
+from transkern.frontend.python import characters, spelling
+from transkern.frontend.python.truth import truth
+from transkern.frontend.python.whole import check_number, exact_expr, to_integer
+from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.translate import special_methods
+from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.values import doubts, python_types
+from transkern.frontend.values.asking import asked
+from transkern.frontend.values.numbers import is_number, is_python_number, type_name
+from transkern.frontend.values.scalars import present, scalar_expr
+from transkern.frontend.values.values import Char, JoinedText, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.complexes import float_of, is_complex
+from transkern.ir.expr import Apply, Const, Expr
+
+
+@handles("builtins.int", "builtins.float", "builtins.bool", names="x")
+def _convert(ctx: Context, a: Arguments) -> Value:
+    kind = a.name
+    value = a.given.get("x")
+    if value is None:
+        return Static({"int": 0, "float": 0.0, "bool": False}[kind])
+    if isinstance(value, Static) and (is_number(value) or isinstance(value.value, str)):
+        return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
+    if kind == "bool":
+        return truth(ctx, value)
+    if kind == "int" and isinstance(value, Char):
+        return characters.digit(ctx, value)
+    value = spelling.spelled(ctx, value)
+    if kind == "int" and isinstance(value, JoinedText) and value.characters is not None:
+        return compose(ctx, "texts", "number_of", [value.characters], {})
+    check_number(ctx, value)
+    expr = exact_expr(ctx, value)
+    if is_complex(expr.dtype) and is_python_number(value):
+        wanted = "a string, a bytes-like object" if kind == "int" else "a string"
+        text = f"{kind}() argument must be {wanted} or a real number, not 'complex'"
+        ctx.guard(b.FALSE, "TypeError", text)
+    if is_complex(expr.dtype):
+        warn_discarded(ctx, expr.dtype, "float64")
+        expr = Apply("real", (expr,), float_of(expr.dtype))
+    if kind == "float":
+        return Scalar(b.cast(expr, "float64"), True)
+    return to_integer(ctx, expr)
+
+
+@handles("builtins.complex", names="real imag")
+def _complex(ctx: Context, a: Arguments) -> Value:
+    parts = [a.given.get(k) for k in ("real", "imag")]
+    if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
+        return Static(asked(ctx, complex, *[p.value for p in parts if isinstance(p, Static)]))
+    for part in parts:
+        check_number(ctx, part)
+    real, imag = (Static(0.0) if p is None else p for p in parts)
+    x, y = scalar_expr(ctx, real), scalar_expr(ctx, imag)
+    if parts[1] is None:
+        return Scalar(b.cast(x, "complex128"), True)
+    first, turned = _parts(x)
+    second, taken = _parts(y)
+    if is_complex(y.dtype):
+        first = Apply("subtract", (first, taken), "float64")
+    if is_complex(x.dtype):
+        second = Apply("add", (turned, second), "float64")
+    return Scalar(Apply("complex", (first, second), "complex128"), True)
+
+
+def _parts(x: Expr) -> tuple[Expr, Expr]:
+    if not is_complex(x.dtype):
+        return b.cast(x, "float64"), Const(0.0, "float64")
+    wide = b.cast(x, "complex128")
+    return Apply("real", (wide,), "float64"), Apply("imag", (wide,), "float64")
+
+
+@handles("builtins.divmod", names="a b")
+def _divmod(ctx: Context, a: Arguments) -> Value:
+    x, y = a.need("a"), a.need("b")
+    return Seq(tuple(apply(ctx, op, [x, y], operator_call=True) for op in ("floor_divide", "remainder")))
+
+
+@handles("builtins.pow", names="base exp mod")
+def _pow(ctx: Context, a: Arguments) -> Value:
+    base, exponent, mod = a.need("base"), a.need("exp"), a.get("mod")
+    if mod is None:
+        return apply(ctx, "power", [base, exponent], operator_call=True)
+    problem, help = "pow() with a modulus, of run-time numbers", "multiply in a loop, and take `% m` in each step"
+    known = [constant_object(ctx, v, problem, refusals.OPTION, help) for v in (base, exponent, mod)]
+    return Static(asked(ctx, pow, *known))
+
+
+@handles("builtins.abs", names="x")
+def _abs(ctx: Context, a: Arguments) -> Value:
+    return apply(ctx, "absolute", [a.need("x")], operator_call=True)
+
+
+@handles("builtins.round", names="number ndigits")
+def _round(ctx: Context, a: Arguments) -> Value:
+    value, digits = a.need("number"), a.get("ndigits")
+    if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
+        return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
+    if special_methods.method(ctx, value, "__round__") is not None:
+        ctx.fail(refusals.OBJECT, "`round` of an object with a `__round__`", "call a method of another name")
+    value = contents = present(ctx, ctx.deref(value), "TypeError", "type NoneType doesn't define __round__ method")
+    if not (isinstance(contents, Scalar) or is_number(contents)):
+        name = "numpy.ndarray" if python_types.is_array(contents) else type_name(contents)
+        text = f"type {name} doesn't define __round__ method"
+        ctx.guard(b.FALSE, "TypeError", text)
+    if digits is not None and isinstance(contents, Scalar):
+        doubts.agreed(ctx, contents, doubts.kinds_of, "round() of")
+    if not is_python_number(value) and digits is not None:
+        return rounded(ctx, value, digits)
+    expr = scalar_expr(ctx, value)
+    if digits is not None and expr.dtype.startswith("float"):
+        help = "use np.round, which may differ in the last digit"
+        ctx.fail(refusals.OPTION, "round() of a Python float to digits", help)
+    if digits is not None:
+        places = constant_int(ctx, digits, "round's digits")
+        if places < 0:
+            ctx.fail(refusals.OPTION, "round() of an int to negative digits", "use np.round")
+        return Scalar(b.cast(expr, "index"), True) if expr.dtype == "bool" else value
+    return to_integer(ctx, expr, "rint")
