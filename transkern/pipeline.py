@@ -285,6 +285,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     need("astor")
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
 
     instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
@@ -297,6 +298,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
         leave_once,  # behind `lower`: loops that are left then become kernels
         *passes[behind:placed],
         scatter_updates,  # when nothing asks any more what loops do
+        sum_by_taps,
         *passes[placed:],
     )
 
