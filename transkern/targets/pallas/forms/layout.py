@@ -62,7 +62,7 @@ def _short(buffer: n.Buffer, indices: list[Index], written: bool) -> list[int]:
 
 
 class _Parts:
-    def __init__(self, host: Host, dims: dict[str, list[int]], written: set[str]) -> None:
+    def __init__(self, host: Host, dims: dict[str, list[int]], written: frozenset[str]) -> None:
         self.host, self.dims, self.written = host, dims, written
         self.names: dict[tuple[str, Index], str] = {}
         self.before: list[ast.stmt] = []
