@@ -103,7 +103,7 @@ from transkern.fuse.schedule.parts import sum_parts
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
-from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
+from transkern.fuse.schedule.wavefront import order_by_waves, order_large_by_waves, tile_wavefronts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
@@ -289,16 +289,20 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     need("astor")
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
 
     instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
     passes = tuple(instead.get(p, p) for p in DEVICE_PASSES)
+    formed = passes.index(reduce_rectangular_extremes) + 1
+    passes = (*passes[:formed], order_large_by_waves, *passes[formed:])
     behind, placed = passes.index(lower) + 1, passes.index(place_kernels)
     return (
         *passes[:behind],
         leave_once,  # behind `lower`: loops that are left then become kernels
         *passes[behind:placed],
         scatter_updates,  # when nothing asks any more what loops do
+        sum_by_taps,
         *passes[placed:],
     )
 

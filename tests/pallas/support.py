@@ -5,7 +5,7 @@ import functools
 
 import numpy as np
 
-from transkern.pipeline import program_of
+from transkern.pipeline import passes_for, program_of
 from transkern.targets.pallas.module.load import load, printed
 
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 1e-30, 1e30)
@@ -13,7 +13,8 @@ SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 1e-30, 1e30)
 
 @functools.cache
 def compiled(source, types, narrow=False):
-    return load(printed(program_of("import numpy as np\n" + source, types.partition("(")[0], types), narrow))
+    name = types.partition("(")[0]
+    return load(printed(program_of("import numpy as np\n" + source, name, types, passes_for("pallas")), narrow))
 
 
 @functools.cache

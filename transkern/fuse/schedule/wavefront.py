@@ -22,7 +22,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, buffers_written, map_block, scalars_set, variables_read, walk
 from transkern.records import replace
 
 _ROWS, _COLUMNS = 64, 256
@@ -167,12 +167,23 @@ _LEAST = 16
 """Points along both loops from which a diagonal has something to gain."""
 
 
+_TABLE = 250_000
+"""Points up to which a TPU keeps a table in its scalar memory, where a kernel goes through it in order."""
+
+
 def order_by_waves(program: n.Program) -> n.Program:
     """The program with such loops as diagonals of single points, all of which a device computes at once."""
     return _by_waves(program, _Waves)
 
 
+def order_large_by_waves(program: n.Program) -> n.Program:
+    """The same for what a TPU's scalar memory does not hold."""
+    return _by_waves(program, _LargeWaves)
+
+
 class _Waves(_Tiling):
+    from_points = 0
+
     def ordered(
         self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
     ) -> list[n.Stmt]:
@@ -189,6 +200,9 @@ class _Waves(_Tiling):
             n.Let(outer.axis, b.add(outer.start, row)), n.Let(inner.axis, b.add(inner.start, column)),
             *(s for s in outer.body if s is not inner), *inner.body,
         )  # fmt: skip
+        if self.from_points:  # where bounds are known when JAX traces: those of arrays, whose subscripts name the axis
+            known = {outer.axis: b.add(outer.start, row), inner.axis: b.add(inner.start, column)}
+            point = map_block(point[2:], lambda e: known.get(e.name) if isinstance(e, Var) else None)
         last = b.minimum(b.add(b.floordiv(wave, b.index(skew + 1)), b.ONE), height)
         first = b.maximum(_tiles(b.add(b.sub(wave, width), b.ONE), b.index(skew + 1)), b.ZERO)
         rows = n.Loop(row.name, first, last, b.ONE, "parallel", point, span=outer.span)
@@ -196,4 +210,11 @@ class _Waves(_Tiling):
         loop = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (rows,), span=outer.span)
         least = b.index(_LEAST)
         enough = b.both(b.compare("greater_equal", height, least), b.compare("greater_equal", width, least))
+        if self.from_points:
+            points = b.compare("greater_equal", b.mul(height, width), b.index(self.from_points))
+            enough = b.both(enough, points)
         return [n.If(enough, (loop,), (plain,), span=outer.span)]
+
+
+class _LargeWaves(_Waves):
+    from_points = _TABLE

@@ -206,6 +206,11 @@ class Body(Statements):
         super().accumulate(s)
         self.mask = outer
 
+    def sequential(self, s: n.Loop) -> None:
+        if self.moves_window(s):
+            raise Inexpressible("a window that a loop moves")
+        super().sequential(s)
+
     # --- operands
 
     def expr(self, e: Expr) -> Value:

@@ -112,4 +112,4 @@ def any_may_leave(vector: Vector, subscripts: Sequence[Subscript], dims: Sequenc
 
 def is_doubtful(vector: Vector) -> bool:
     """Whether what is written now may not apply to all of the block, or not be reached."""
-    return vector.mask is not None or "error." in vector.env
+    return vector.mask is not None or vector.unsure > 0 or "error." in vector.env

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import buffers_written, exprs, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.limits import check_time
 from transkern.targets.pallas.forms.carrying import (
     carried_block,
@@ -184,6 +184,33 @@ class Statements(Reductions):
             self.in_order(s)
         finally:
             self.perhaps -= not sure
+
+    def moves_window(self, s: n.Loop) -> bool:
+        """Whether a loop's axis is part of a subscript that a parallel axis walks, and JAX knows its steps."""
+        if b.constant(s.step) is None or not (self.is_static(s.start) and self.is_static(s.stop)):
+            return False
+        if any(isinstance(x, (n.Guard, n.Alloc, n.Compact, n.Scanning)) for x in walk(s.body)):
+            return False
+        indices = [x.index for x in walk(s.body) if isinstance(x, n.Store)]
+        indices += [e.index for e in exprs(s.body) if isinstance(e, Load)]
+        axes = {x.axis for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "parallel"} | set(self.axes)
+        reads = [variables_read(i) for index in indices for i in index]
+        return any(s.axis in r and r & axes for r in reads)
+
+    def written_out(self, s: n.Loop, carried: list[str]) -> ast.stmt:
+        """A loop whose axis is a number of Python's, a step at a time."""
+        counter = self.module.identifier(s.axis)
+        bounds = [self.size(s.start), self.size(s.stop), self.size(s.step)]
+        saved, env = self.out, dict(self.env)
+        self.out = []
+        settle(self, carried)
+        self.env[s.axis] = Value(name(counter), "index", static=True)
+        self.block(s.body)
+        if carried:
+            self.out.append(unpack(self, carried, state(self, carried)))
+        made, self.out, self.env = self.out, saved, env
+        target = ast.Name(counter, ast.Store())
+        return ast.For(target, call("range", bounds), made or [ast.Pass()], [], lineno=0)
 
     def in_order(self, s: n.Loop) -> None:
         carried = self.carried(s.body)

@@ -59,7 +59,7 @@ def _one(vector: Vector, at: Expr, dim: Expr) -> Subscript:
         info = vector.axes[walked[0].name]
         stride = terms[walked[0]]
         offset = b.sub(at, b.mul(b.index(stride), walked[0]))
-        sure = not vector.unsure or _inside(offset, stride, info.extent, dim)
+        sure = not vector.unsure or not vector.mosaic or _inside(offset, stride, info.extent, dim)
         if vector.is_static(offset) and stride and sure and not _outside(offset, stride, info.extent, dim):
             whole = stride == 1 and b.constant(offset) == 0 and b.difference(dim, info.extent) == 0
             return Span_(info.slot, offset, stride, info.extent, whole)

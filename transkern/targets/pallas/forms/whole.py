@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import bodies, buffers_written, exprs, map_block, resolved, variables_read, walk
-from transkern.targets.pallas.forms.carrying import settle, state, unpack
+from transkern.ir.traverse import bodies, buffers_written, map_block, resolved, walk
+from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
 from transkern.targets.pallas.forms.pieces import as_index
@@ -261,33 +261,14 @@ class Whole(Interface):
 
     def sequential(self, s: n.Loop) -> None:
         """A loop of few steps by which subscripts move along an axis is written out when JAX traces."""
-        if not (self.is_static(s.start) and self.is_static(s.stop)) or not self.moves_window(s):
+        if not self.moves_window(s):
             super().sequential(s)
             return
         carried = self.carried(s.body)
         self.prepare(carried)
-        counter = self.module.identifier(s.axis)
-        bounds = [self.size(s.start), self.size(s.stop), self.size(s.step)]
-        self.unrolled.append(sequence(bounds))
-        saved, env = self.out, dict(self.env)
-        self.out = []
+        self.unrolled.append(sequence([self.size(s.start), self.size(s.stop), self.size(s.step)]))
+        self.out.append(self.written_out(s, carried))
         settle(self, carried)
-        self.env[s.axis] = Value(name(counter), "index", static=True)
-        self.block(s.body)
-        if carried:
-            self.out.append(unpack(self, carried, state(self, carried)))
-        made, self.out, self.env = self.out, saved, env
-        target = ast.Name(counter, ast.Store())
-        self.out.append(ast.For(target, call("range", bounds), made or [ast.Pass()], [], lineno=0))
-        settle(self, carried)
-
-    def moves_window(self, s: n.Loop) -> bool:
-        """Whether the loop's axis is part of a subscript that another axis walks."""
-        indices = [x.index for x in walk(s.body) if isinstance(x, n.Store)]
-        indices += [e.index for e in exprs(s.body) if isinstance(e, Load)]
-        axes = {x.axis for x in walk(self.kernel.body) if isinstance(x, n.Loop) and x.kind == "parallel"}
-        reads = [variables_read(i) for index in indices for i in index]
-        return b.constant(s.step) is not None and any(s.axis in r and r & axes for r in reads)
 
     # --- elements
 

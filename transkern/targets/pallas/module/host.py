@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 from transkern.targets.pallas.forms import block, grid, lanes, whole
+from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.failures import note_failure
 from transkern.targets.pallas.forms.pieces import subscript
 from transkern.targets.pallas.forms.slots import slots_of
@@ -132,6 +133,26 @@ class Host(Statements):
             self.out.append(ast.If(quote("_0 is None", given), [ast.Return(told)], []))
             value = Value(given, "index", static=True)
         self.env[of] = value
+
+    # --- loops
+
+    def sequential(self, s: n.Loop) -> None:
+        """A loop of few steps that moves a window is written out when JAX traces: XLA then sees slices in one pass."""
+        if not self.axes or not self.moves_window(s):
+            super().sequential(s)
+            return
+        carried = self.carried(s.body)
+        self.prepare(carried)
+        saved, env, defined = self.out, dict(self.env), set(self.defined)
+        fresh = set(self.fresh_accumulators)
+        steps = self.written_out(s, carried)
+        self.env, self.defined, self.fresh_accumulators = env, defined, fresh
+        self.out = []
+        super().sequential(s)
+        looped, self.out = self.out, saved
+        bounds = [self.size(s.start), self.size(s.stop), self.size(s.step)]
+        self.out.append(ast.If(quote("len(range(_0, _1, _2)) <= 64", *bounds), [steps], looped))
+        settle(self, carried)
 
     # --- memory
 

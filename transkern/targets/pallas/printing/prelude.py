@@ -780,8 +780,11 @@ def _column(block, j):
     return jnp.max(jnp.where(lane == j, block, least), axis=-1, keepdims=True)
 ''',
     "_windows_of": '''
-def _windows_of(width, j):
-    """The 128 lanes around lane j, and what lanes are left at the end: where they begin, and their slices."""
+def _windows_of(width, at, j):
+    """The 128 lanes around lane j, and what lanes are left at the end: where they begin, and their slices; all of them
+    of a row that moves, too."""
+    if not all(isinstance(x, slice) for x in at):
+        return [(0, slice(0, width))]
     whole = width // 128 * 128
     found = []
     if whole:
@@ -792,13 +795,13 @@ def _windows_of(width, j):
     "_lane": '''
 def _lane(ref, at, j):
     """Lane j of rows, as a column; j moves as the kernel runs."""
-    found = [_column(ref[(*at, lanes)], j - first) for first, lanes in _windows_of(ref.shape[-1], j)]
+    found = [_column(ref[(*at, lanes)], j - first) for first, lanes in _windows_of(ref.shape[-1], at, j)]
     return functools.reduce(jnp.maximum, found)
 ''',
     "_set_lane": '''
 def _set_lane(ref, at, j, value, keep):
     """Store a column to lane j of rows, where `keep` holds; j moves as the kernel runs."""
-    for first, lanes in _windows_of(ref.shape[-1], j):
+    for first, lanes in _windows_of(ref.shape[-1], at, j):
         old = ref[(*at, lanes)]
         here = lax.broadcasted_iota(jnp.int32, old.shape, old.ndim - 1) == j - first
         ref[(*at, lanes)] = jnp.where(here if keep is None else here & keep, value, old)
