@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.anew import NotKnown, Site
-from transkern.frontend.values.values import GrowingList, Object, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values.values import Char, GrowingList, Object, OneOf, Scalar, Seq, Static, Unbound, Value
+from transkern.ir.expr import Var
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -33,6 +34,18 @@ def fork(ctx: Context, token: int | None, buffer: str = "") -> None:
         fork_at(ctx, choice.place, problem, "change it in each of the two branches")
     for choice in found:
         stand_together(ctx, choice.sites, problem)
+
+
+def note_chosen(ctx: Context, place: Site | None, variable: Var) -> None:
+    """What a statement has chosen of several known objects, by the variable that tells which."""
+    ctx.heap.choices.append(Choice(place, frozenset(), frozenset([variable.name])))
+
+
+def fork_for(ctx: Context, value: OneOf | Char) -> None:
+    """The same where one of several known objects must be known: a key of a dict whose keys are."""
+    which = value.index if isinstance(value, OneOf) else value.code
+    if isinstance(which, Var):
+        fork(ctx, None, which.name)
 
 
 def note_copy(ctx: Context, made: Object, of: Sequence[Value]) -> None:

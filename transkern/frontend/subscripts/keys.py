@@ -7,6 +7,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend.context import Context
+from transkern.frontend.state import choices
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Array,
@@ -41,6 +42,8 @@ def key_object(ctx: Context, value: Value, help: str = "") -> Any:
     if isinstance(value, Seq) and value.kind == "tuple":
         ctx.session.step(1 + len(value.items) // 16)
         return tuple(key_object(ctx, i, help) for i in value.items)
+    if isinstance(value, (OneOf, Char)):
+        choices.fork_for(ctx, value)
     problem, instead = "a dict's key that is known at run time only", help
     if not (isinstance(value, Scalar) and not is_complex(value.dtype)):
         problem, instead = f"{describe(value)} as a key that is known at run time only", key_help(value)

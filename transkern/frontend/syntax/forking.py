@@ -35,14 +35,25 @@ def as_branch(statement: ast.stmt) -> ast.If | None:
         return statement
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.AugAssign, ast.Return)):
         return None
-    chosen = None if statement.value is None else _first_choice(statement.value)
+    chosen = _chosen(statement)
     if chosen is None:
         return None
     test, one, two = chosen[1:]
-    if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name):
-        return None
     paths = [ast.copy_location(_put(statement, chosen[0], value), value) for value in (one, two)]
     return ast.copy_location(ast.If(test, [paths[0]], [paths[1]]), statement)
+
+
+def _chosen(
+    statement: ast.Assign | ast.AnnAssign | ast.Expr | ast.AugAssign | ast.Return,
+) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr] | None:
+    """The choice that a statement makes before anything that others could see (`_first_choice`)."""
+    of_value = None if statement.value is None else _first_choice(statement.value)
+    if isinstance(statement, ast.AugAssign):  # its place is evaluated first
+        return of_value if isinstance(statement.target, ast.Name) else _first_choice(statement.target)
+    if of_value is None and isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        seen = (ast.Call, ast.NamedExpr)
+        return None if any(isinstance(x, seen) for x in all_nodes(statement)) else _first_choice(statement.targets[0])
+    return of_value
 
 
 def _first_choice(node: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr] | None:

@@ -17,7 +17,7 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, guards, handing
-from transkern.frontend.state.choices import Choice
+from transkern.frontend.state.choices import Choice, note_chosen
 from transkern.frontend.subscripts.storing import is_constant_array
 from transkern.frontend.syntax.liveness import live_after, live_behind
 from transkern.frontend.syntax.syntax import returns
@@ -319,6 +319,7 @@ class Branches(Assignments):
             variable = ctx.names.variable(name, "index")
             for choice, out in ((first, out1), (second, out2)):
                 out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.session.span))
+            note_chosen(ctx, self.choosing, variable)
             return OneOf(variable, options)
         if any(isinstance(v, OrNone) or v == Static(None) for v in (one, two)):
             return self.join_none(name, one, two, out1, out2) or differ

@@ -145,11 +145,11 @@ class _Sorted:
         out: list[n.Stmt] = []
         known: dict[_Key, _Order] = {}  # of the places that loops in this block have gone to
         for s in statements:
-            made = self.sorted(s, known) if isinstance(s, n.Loop) and s.kind == "sequential" else None
+            made = self.sorted(s, known) if isinstance(s, n.Loop) and s.kind == "sequential" else ()
             changed = buffers_written(s) | {x.buffer for x in walk((s,)) if isinstance(x, n.Alloc)}
             for key in [k for k, x in known.items() if x.reads & changed]:
                 del known[key]
-            out.append(made if made is not None else with_bodies(s, self.block) if runs_on_host(s) else s)
+            out += made or [with_bodies(s, self.block) if runs_on_host(s) else s]
         return tuple(out)
 
     def plain(self, e: Expr) -> Expr:
@@ -160,16 +160,16 @@ class _Sorted:
 
         return b.map_expr(e, value)
 
-    def sorted(self, s: n.Loop, known: dict[_Key, _Order]) -> n.Stmt | None:
+    def sorted(self, s: n.Loop, known: dict[_Key, _Order]) -> tuple[n.Stmt, ...]:
         """The loop behind a test of how many iterations it has, and what takes its place where these are many."""
         *lets, store = s.body
         if s.start != b.ZERO or s.step != b.ONE or not isinstance(store, n.Store):
-            return None
+            return ()
         if not all(isinstance(x, n.Let) for x in lets) or (found := _folded(store, lets)) is None:
-            return None
+            return ()
         into = self.buffers[store.buffer]
         if into.layout != "C" or into.element or len(store.index) != len(into.dims):
-            return None
+            return ()
         size = b.product(into.dims)
         many = b.both(
             b.both(b.compare("greater_equal", s.stop, b.index(FROM)), b.compare("less", s.stop, b.index(_MOST))),
@@ -182,15 +182,17 @@ class _Sorted:
         index = [b.substitute(i, names) for i in store.index]
         key = tuple(map(self.plain, (s.stop, *into.dims, *index)))
         had = known.get(key)
+        before: list[n.Stmt] = []
         if had is None or any(self.sets[name] > 1 for e in key for name in variables_read(e)):
             order, begins, ends = (self.names.fresh(base) for base in ("order", "begins", "ends"))
             had = known[key] = _Order(frozenset(x for i in index for x in buffers_read(i)), order, begins, ends)
-            for name, extent in ((order, s.stop), (begins, size), (ends, size)):
-                self.buffers[name] = n.Buffer(name, "int64", (extent,))
+            for name, extent in ((order, s.stop), (begins, size), (ends, size)):  # loops behind this one read them, too
+                self.buffers[name] = n.Buffer(name, "int64", (b.where(many, extent, b.ZERO),))
+                before.append(n.Alloc(name))
             steps = [*self.in_order(s, lets, store, size, had), *self.steps(s, lets, store, found, size, had)]
         else:
             steps = [*self.steps(s, lets, store, found, size, had)]
-        return n.If(many, tuple(steps), (s,), span=s.span)
+        return (*before, n.If(many, tuple(steps), (s,), span=s.span))
 
     def in_order(
         self, s: n.Loop, lets: Sequence[n.Stmt], store: n.Store, size: Expr, had: _Order
@@ -203,12 +205,9 @@ class _Sorted:
         place = b.ravel([b.substitute(i, names) for i in store.index], into.dims)
         yield n.Alloc(places)
         yield _loop(s, axis, count, *inside, n.Store(places, (axis,), b.cast(place, "int32")))
-        yield n.Alloc(had.order)
         yield n.Library("argsort", (had.order,), (places,), (("axis", 0), ("kind", "stable")), span=s.span)
 
         element = Var(self.names.fresh("e"), "index")
-        yield n.Alloc(had.begins)
-        yield n.Alloc(had.ends)
         none = Const(0, "int64")
         yield _loop(
             s, element, size, n.Store(had.begins, (element,), none), n.Store(had.ends, (element,), none)
