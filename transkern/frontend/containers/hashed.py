@@ -18,7 +18,6 @@ from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.characters import code_of
-from transkern.frontend.state import choices
 from transkern.frontend.subscripts.keys import key_help
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_python_number
@@ -113,8 +112,6 @@ def is_run_time_key(ctx: Context, key: Value) -> bool:
     key = ctx.deref(key)
     if isinstance(key, Seq):
         return is_key(ctx, key) and any(is_run_time_key(ctx, i) for i in key.items)
-    if isinstance(key, Char):
-        choices.fork_for(ctx, key)
     return is_key(ctx, key) and not isinstance(key, Static)
 
 

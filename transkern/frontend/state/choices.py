@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.anew import NotKnown, Site
-from transkern.frontend.values.values import Char, GrowingList, Object, OneOf, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values.values import GrowingList, Object, OneOf, Scalar, Seq, Static, Unbound, Value
 from transkern.ir.expr import Var
 
 if TYPE_CHECKING:
@@ -41,11 +41,10 @@ def note_chosen(ctx: Context, place: Site | None, variable: Var) -> None:
     ctx.heap.choices.append(Choice(place, frozenset(), frozenset([variable.name])))
 
 
-def fork_for(ctx: Context, value: OneOf | Char) -> None:
+def fork_for(ctx: Context, value: OneOf) -> None:
     """The same where one of several known objects must be known: a key of a dict whose keys are."""
-    which = value.index if isinstance(value, OneOf) else value.code
-    if isinstance(which, Var):
-        fork(ctx, None, which.name)
+    if isinstance(value.index, Var):
+        fork(ctx, None, value.index.name)
 
 
 def note_copy(ctx: Context, made: Object, of: Sequence[Value]) -> None:
