@@ -56,7 +56,11 @@ def load(made: Printed, simulate: bool) -> Callable[..., Any]:
 
 def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., Any]:
     """The function `name` of the launcher `text`, whose kernels are `code`; raises TargetUnavailable as `load`."""
-    module = _simulator() if simulate else _cupy()
+    return executed(name, code, text, _simulator() if simulate else _cupy())
+
+
+def executed(name: str, code: str, text: str, module: Any) -> Callable[..., Any]:
+    """The same with `module` for CuPy."""
 
     def importing(wanted: str, *args: Any, **kwargs: Any) -> Any:
         return module if wanted == "cupy" else builtins.__import__(wanted, *args, **kwargs)

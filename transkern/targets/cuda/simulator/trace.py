@@ -13,11 +13,9 @@ is counted twice.
 
 from __future__ import annotations
 
-import builtins
 import collections
 import ctypes
 import functools
-import tempfile
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from transkern.targets.cuda.load import executed
 
 from . import device
 from .compile import _COMMON, _KERNEL_FLAGS, Module, _compile, _load_runtime, _precompiled, launch_sizes
@@ -243,18 +243,4 @@ class _Counted:
 
 def launched(name: str, code: str, launcher: str, watch: Watch, cache: Path | None = None) -> Callable[..., Any]:
     """The function `name` of a launcher's text on the simulator, of whose calls `watch` is told."""
-    cupy = _Device(watch, cache)
-
-    def importing(wanted: str, *args: Any, **kwargs: Any) -> Any:
-        return cupy if wanted == "cupy" else builtins.__import__(wanted, *args, **kwargs)
-
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, f"{name}.cu").write_text(code, encoding="utf-8")
-        path = str(Path(folder, f"{name}.py"))
-        space: dict[str, Any] = {
-            "__name__": f"transkern_traced_{name}", "__file__": path,
-            "__builtins__": {**vars(builtins), "__import__": importing},
-        }  # fmt: skip
-        exec(compile(launcher, path, "exec"), space)  # the text is our own
-    made: Callable[..., Any] = space[name]
-    return made
+    return executed(name, code, launcher, _Device(watch, cache))

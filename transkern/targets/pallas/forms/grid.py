@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out
 from transkern.targets.pallas.forms.slots import slots_of
@@ -51,7 +51,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if _only_moves(kernel):
         raise Inexpressible("it only moves data")
     for s in walk(kernel.body):
-        if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (_is_in_order(s) and buffers_written(s)):
+        if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (is_in_order(s) and buffers_written(s)):
             raise Inexpressible("a loop in order")
     for s in before:
         host.rank, host.slots = 0, {}
@@ -59,10 +59,6 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
     Body(host, rank, slots, kernel, given).run(kernel)
     host.out += last
-
-
-def _is_in_order(s: n.Stmt) -> bool:
-    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind != "parallel")
 
 
 def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import bodies, buffers_written, map_block, resolved, walk
+from transkern.ir.traverse import bodies, buffers_written, is_in_order, map_block, resolved, walk
 from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
@@ -114,10 +114,6 @@ def _row_of(items: list[ast.expr]) -> tuple[ast.expr | None, list[ast.expr]]:
 _FOLDED = ("sum", "max", "min", "count", "first", "last")
 
 
-def _is_in_order(s: n.Stmt) -> bool:
-    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind != "parallel")
-
-
 def _left_behind(s: n.Stmt) -> list[n.Accumulate]:
     """What a pass adds up over its rows."""
     own = {x.name for x in walk((s,)) if isinstance(x, n.Accumulator)}
@@ -166,7 +162,7 @@ class Whole(Interface):
                 x.op in _FOLDED and self.declared[x.name][0].dtype != "bool" and not self.declared[x.name][1]
                 for x in _left_behind(s)
             )
-            and not any(_left_behind(x) or buffers_written(x) for x in walk(s.body) if _is_in_order(x))
+            and not any(_left_behind(x) or buffers_written(x) for x in walk(s.body) if is_in_order(x))
         )
 
     def pass_by_rows(self, s: n.Loop) -> None:

@@ -24,38 +24,25 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import TargetUnavailable
-from transkern.targets.pallas.module.schedule import Given, KernelSchedule, LoopSchedule, environment, read_schedule
+from transkern.targets.pallas.module.schedule import (
+    BEGINNING,
+    Given,
+    KernelSchedule,
+    LoopSchedule,
+    environment,
+    read_schedules,
+)
 
-_CHILD = """
-import json, sys, types
-import jax
-from jax.experimental import topologies
-from jax.sharding import SingleDeviceSharding
-device = topologies.get_topology_desc(platform="tpu", topology_name=sys.argv[1]).devices[0]
-try:  # a few ops ask for the local device while they are lowered: answer for the one compiled for
-    from jax._src.pallas.mosaic import tpu_info
-    tpu_info.registry["cpu"] = lambda: tpu_info.get_tpu_info_for_chip(
-        tpu_info.chip_version_from_device_kind(device.device_kind), 1)
-except (ImportError, AttributeError):
-    pass
-on = SingleDeviceSharding(device)
-def compiled(path, name, shapes):
-    module = types.ModuleType("emitted")
-    exec(compile(open(path).read(), path, "exec"), module.__dict__)
-    module.INTERPRET = False
-    given = [x if isinstance(x, (int, float)) else None for x in shapes]
-    args = [jax.ShapeDtypeStruct(*x) for x, y in zip(shapes, given) if y is None]
-    def traced(*args, given=given, function=getattr(module, name)):
-        rest = iter(args)
-        return function(*(next(rest) if x is None else x for x in given))
-    made = jax.jit(traced, in_shardings=on).lower(*args).compile()
+_CHILD = BEGINNING + """
+def measured(path, name, shapes):
+    made = compiled(path, name, shapes)
     memory = made.memory_analysis()
     return {"text": made.as_text(), "arguments": memory.argument_size_in_bytes, "results": memory.output_size_in_bytes,
             "aliased": memory.alias_size_in_bytes, "temporaries": memory.temp_size_in_bytes}
 print("started", flush=True)
 for line in sys.stdin:
     try:
-        made = compiled(*json.loads(line))
+        made = measured(*json.loads(line))
     except Exception as error:
         made = {"failed": f"{type(error).__name__}: {error}"[:4000]}
     print(json.dumps(made), flush=True)
@@ -209,8 +196,7 @@ def _made(answer: dict[str, Any], files: Sequence[Path], seconds: float) -> Made
     if "failed" in answer:
         return Made(failed=answer["failed"], seconds=seconds)
     text = answer.pop("text")
-    dumped = [f for f in files if f.name.endswith("-final_bundles.txt") and "schedule-analysis" not in f.name]
-    kernels = [k for f in sorted(dumped, key=lambda f: f.stat().st_mtime_ns) if (k := read_schedule(f)) is not None]
+    kernels = read_schedules(files)
     calls = [line for line in text.splitlines() if 'custom_call_target="tpu_custom_call"' in line]
     vmem = max((int(size) for line in calls for size in _VMEM.findall(line)), default=0)
     return Made("", kernels, len(calls), outside(text), vmem=vmem, seconds=seconds, **answer)

@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,9 @@ from transkern.errors import BuildError, TargetUnavailable
 from transkern.ir import nodes as n
 from transkern.targets.pallas.module.emit import emit
 
-_CHILD = """
-import json, os, sys, types
-import jax, numpy as np
+BEGINNING = """
+import json, sys, types
+import jax
 from jax.experimental import topologies
 from jax.sharding import SingleDeviceSharding
 device = topologies.get_topology_desc(platform="tpu", topology_name=sys.argv[1]).devices[0]
@@ -36,7 +36,7 @@ try:  # a few ops ask for the local device while they are lowered: answer for th
 except (ImportError, AttributeError):
     pass
 on = SingleDeviceSharding(device)
-for path, name, shapes in json.load(sys.stdin):
+def compiled(path, name, shapes):
     module = types.ModuleType("emitted")
     exec(compile(open(path).read(), path, "exec"), module.__dict__)
     module.INTERPRET = False
@@ -45,9 +45,15 @@ for path, name, shapes in json.load(sys.stdin):
     def traced(*args, given=given, function=getattr(module, name)):
         rest = iter(args)
         return function(*(next(rest) if x is None else x for x in given))
+    return jax.jit(traced, in_shardings=on).lower(*args).compile()
+"""
+"""How a process begins that compiles functions of emitted modules for a topology: its first argument."""
+
+_CHILD = BEGINNING + """
+for path, name, shapes in json.load(sys.stdin):
     print("case", path, flush=True)
     try:
-        jax.jit(traced, in_shardings=on).lower(*args).compile()
+        compiled(path, name, shapes)
         print("ok", path, flush=True)
     except Exception as error:
         print("failed", path, json.dumps(f"{type(error).__name__}: {error}"[:4000]), flush=True)
@@ -147,8 +153,7 @@ def _outcomes(
         if ("libtpu" in child.stderr and "ModuleNotFoundError" in child.stderr) or not started:
             raise TargetUnavailable(f"libtpu did not start: pip install 'jax[tpu]'\n{child.stderr[-1500:]}")
         raise BuildError(f"the TPU compiler crashed in {sorted(set(started) - set(ended))}:\n{child.stderr[-3000:]}")
-    files = [f for f in dump.glob("*-final_bundles.txt") if "schedule-analysis" not in f.name]
-    kernels = [k for f in sorted(files, key=lambda f: f.stat().st_mtime_ns) if (k := read_schedule(f)) is not None]
+    kernels = read_schedules(dump.iterdir())
     if not kernels:
         raise TargetUnavailable("compiled, but no schedule was dumped: this libtpu's dump flags differ")
     if len(keys) == 1:
@@ -156,7 +161,13 @@ def _outcomes(
     return {key: [k for k in kernels if k.name.startswith(key)] for key in keys.values()}
 
 
-def read_schedule(file: Path) -> KernelSchedule | None:
+def read_schedules(files: Iterable[Path]) -> list[KernelSchedule]:
+    """The schedules among files of the compiler's dump, in the order in which they were made."""
+    dumped = [f for f in files if f.name.endswith("-final_bundles.txt") and "schedule-analysis" not in f.name]
+    return [k for f in sorted(dumped, key=lambda f: f.stat().st_mtime_ns) if (k := _read_schedule(f)) is not None]
+
+
+def _read_schedule(file: Path) -> KernelSchedule | None:
     """The schedule in a file of the compiler's dump; None for the start and the end that all programs have."""
     name = re.sub(r"^\d+-|-\d+-final_bundles\.txt$", "", file.name)
     if name.startswith(("TLP", "<late")):  # the program's own start and end, the same for every program
