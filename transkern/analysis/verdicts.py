@@ -18,6 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.facts import conjuncts
+from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_allocated,
@@ -417,6 +418,15 @@ class Walk:
                 return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s
+
+
+class MakingWalk(Walk):
+    """One that makes names, variables and arrays on its way; what is judged sees the arrays."""
+
+    def __init__(self, program: n.Program) -> None:
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
+        self.names, self.variables = Names.of(program), dict(program.variables)
 
 
 def _changed(statements: Sequence[n.Stmt]) -> frozenset[str]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Choice(NamedTuple):
-    """What stands for one of two, and these, by their tokens and their memory; `place` is that of the statement that
+    """What stands for one of two, and these, by their tokens, their memory, or the variable that tells which (among
+    `buffers`: names of both are all different); `place` is that of the statement that
     chooses, if others are behind it in its block."""
 
     place: Site | None

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from transkern.analysis.verdicts import Walk, own_variables
+from transkern.analysis.verdicts import MakingWalk, own_variables
 from transkern.fuse.checks.guards import same_sizes, with_one_name
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -27,7 +27,6 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.facts import conjuncts
 from transkern.ir.highest import at_worst
-from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
 from transkern.records import replace
 
@@ -47,13 +46,8 @@ def check_ahead(program: n.Program) -> n.Program:
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
-class _Ahead(Walk):
+class _Ahead(MakingWalk):
     loops_only = True
-
-    def __init__(self, program: n.Program) -> None:
-        self.buffers = dict(program.buffers)
-        super().__init__(replace(program, buffers=self.buffers))
-        self.names, self.variables = Names.of(program), dict(program.variables)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not isinstance(s, n.Loop) or s.kind != "sequential":

@@ -12,13 +12,12 @@ version.
 from __future__ import annotations
 
 from transkern.analysis.deciding import deciding_facts
-from transkern.analysis.verdicts import Walk
+from transkern.analysis.verdicts import MakingWalk
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
-from transkern.ir.names import Names
 from transkern.ir.traverse import walk
 from transkern.records import replace
 
@@ -36,13 +35,11 @@ def version_loops(program: n.Program) -> n.Program:
     return prove_bounds(made) if state.made else program
 
 
-class _Versions(Walk):
+class _Versions(MakingWalk):
     loops_only = True
 
     def __init__(self, program: n.Program) -> None:
-        self.buffers = dict(program.buffers)
-        super().__init__(replace(program, buffers=self.buffers))
-        self.names, self.variables = Names.of(program), dict(program.variables)
+        super().__init__(program)
         self.made = 0
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:

@@ -29,13 +29,12 @@ from transkern.analysis.accesses import Access
 from transkern.analysis.dependence import Carried
 from transkern.analysis.integers import Constraint, Form
 from transkern.analysis.scalars import exposed
-from transkern.analysis.verdicts import Walk, reads_of
+from transkern.analysis.verdicts import MakingWalk, reads_of
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.highest import highest
-from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -88,13 +87,8 @@ class _Leaf:
         return axis if adds and axis not in along and len(self.loops) > 1 else None
 
 
-class _ByTerms(Walk):
+class _ByTerms(MakingWalk):
     loops_only = True
-
-    def __init__(self, program: n.Program) -> None:
-        self.buffers = dict(program.buffers)
-        super().__init__(replace(program, buffers=self.buffers))
-        self.names, self.variables = Names.of(program), dict(program.variables)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not self.levels and isinstance(s, n.Loop) and s.kind == "sequential":

@@ -35,12 +35,11 @@ from collections.abc import Iterable, Sequence
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.scalars import exposed
-from transkern.analysis.verdicts import Walk, judge, reads_of
+from transkern.analysis.verdicts import MakingWalk, judge, reads_of
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_read,
@@ -86,15 +85,13 @@ def _distributed(program: n.Program, together: int, sums: bool) -> n.Program:
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
-class _Distributing(Walk):
+class _Distributing(MakingWalk):
     loops_only = True
 
     def __init__(self, program: n.Program, together: int, sums: bool) -> None:
         self.together = together
         self.sums = sums  # whether what iterations hand on in variables is taken apart, too
-        self.buffers = dict(program.buffers)
-        super().__init__(replace(program, buffers=self.buffers))
-        self.names, self.variables = Names.of(program), dict(program.variables)
+        super().__init__(program)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential" and b.constant(s.step) == 1:

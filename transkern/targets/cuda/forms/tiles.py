@@ -168,22 +168,27 @@ def _accesses(
 
 def print_tile(of: GroupBody, tile: Tile) -> None:
     """Loads what is held, at the beginning of a row."""
-    k, g = of.unit.local("k"), of.group
+    k = of.unit.local("k")
     for x in tile.places:
         of.line(f"{TYPES[x.buffer.dtype]} {x.held}[{HELD}] = {{}};")
     loaded = [x for x in tile.places if x.loaded_first]
     if not loaded:
         return
     at = Var(tile.loops[0].axis, "index")
-    i = ident(at.name)
-    of.lines.append("#pragma unroll")
-    of.open(f"for (int {k} = 0; {k} < {HELD}; ++{k})")
-    of.line(f"const long long {i} = {k} * {g}.size() + {g}.rank();")
-    of.open(f"if ({i} < {of.c.operand(tile.loops[0].stop)})")
+    _open_held(of, k, tile.loops[0])
     for x in loaded:
         of.line(f"{x.held}[{k}] = {of.c.element(x.buffer.name, x.index(at))};")
     of.close()
     of.close()
+
+
+def _open_held(of: GroupBody, k: str, s: n.Loop) -> None:
+    """Opens the loop over the elements that a thread holds, and the test whether the row has the k-th."""
+    g, i = of.group, ident(s.axis)
+    of.lines.append("#pragma unroll")
+    of.open(f"for (int {k} = 0; {k} < {HELD}; ++{k})")
+    of.line(f"const long long {i} = {k} * {g}.size() + {g}.rank();")
+    of.open(f"if ({i} < {of.c.operand(s.stop)})")
 
 
 def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
@@ -218,10 +223,7 @@ def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
         return tuple(out)
 
     body = held(s.body)
-    of.lines.append("#pragma unroll")
-    of.open(f"for (int {k} = 0; {k} < {HELD}; ++{k})")
-    of.line(f"const long long {i} = {k} * {g}.size() + {g}.rank();")
-    of.open(f"if ({i} < {stop})")
+    _open_held(of, k, s)
     for x in used:
         const = "" if x in stored else "const "
         of.line(f"{const}{TYPES[x.buffer.dtype]} {x.here.name} = {x.held}[{k}];")
