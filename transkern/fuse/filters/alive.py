@@ -20,7 +20,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transkern.fuse.filters.left import BEST, COMPARISONS, ORDERED, Reject, about_size, asks, of_those_alive, search
+from transkern.fuse.filters.left import (
+    BEST,
+    COMPARISONS,
+    ORDERED,
+    Reject,
+    about_size,
+    asks,
+    edges,
+    of_those_alive,
+    search,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -43,6 +53,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.records import replace
+
+_IN_PASSES = (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)
+_IN_ORDER = (*_IN_PASSES, n.Guard, n.Break, n.Continue)
 
 
 def mask_shrinking(program: n.Program) -> n.Program:
@@ -249,7 +262,7 @@ class _Masking:
             if isinstance(s, n.Guard) and some and asks(s.condition, size) == "some":
                 continue  # the loop's condition says so
             if isinstance(s, n.Loop) and self._over_array(s) is not None:
-                body += self._pass_over(s, first, last, low, high, used, alive)
+                body += self._pass_over(s, first, last, low, high, used, alive, extent)
             elif isinstance(s, (n.Alloc,)):
                 body.append(s)
             elif isinstance(s, n.Accumulator) and s.op in BEST and (best := self._best_of(s)) is not None:
@@ -323,13 +336,7 @@ class _Masking:
         """How a loop runs over the array: by the offset of its reads and its length."""
         if b.constant(s.start) != 0 or (isinstance(s, n.Loop) and s.step != b.ONE):
             return None
-        stop = s.stop
-        match stop:
-            case Apply("maximum", (inner, Const(0)), "index"):
-                stop = inner
-            case _:
-                pass
-        gap = b.difference(stop, Var(self.size, "index"))
+        gap = b.difference(_positive(s.stop), Var(self.size, "index"))
         if gap is None:
             return None
         offsets = set()
@@ -342,8 +349,10 @@ class _Masking:
         if isinstance(s, n.Compact) and not offsets:
             raise Reject
         if not offsets:  # it goes over what another pass has stored
-            read = {e.buffer for e in exprs((s,)) if isinstance(e, Load)} & set(self.cuts)
-            offsets = {self.cuts[x].front for x in read if self.cuts[x].front + self.cuts[x].back == -gap}
+            offsets = {
+                total + self.cuts[e.buffer].front for e in exprs((s,)) if isinstance(e, Load) and e.buffer in self.cuts
+                for terms, total in [b.affine(e.index[0])] if terms == {Var(s.axis, "index"): 1}
+            }  # fmt: skip
         front = offsets.pop() if offsets else 0
         if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
             raise Reject
@@ -365,15 +374,17 @@ class _Masking:
             match e:
                 case Load(buffer, (at,), dtype) if buffer == array and s.axis in variables_read(at):
                     return Load(array, (p,), dtype)
-                case Load(buffer, (at,), dtype) if buffer != array and at == k and self._own_temporary(buffer):
-                    if self.cuts.get(buffer, cut) != cut:
-                        raise Reject
+                case Load(buffer, (at,), dtype) if self._is_here(buffer, at, k, cut):
                     return Load(buffer, (p,), dtype)
                 case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
                     return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
                 case Apply(op, (x, y), dtype) if op in COMPARISONS:
                     ours = [b.cast(v, "index") == k for v in (x, y)]
                     begins = (first, 0) if any(ours) and not cut.front else None  # of the array's first element
+                    edge = edges(op, x if ours[1] else y, ours[1]) if any(ours) and not cut.front else None
+                    if edge is not None:
+                        used.add("first")
+                        return b.compare(edge, p, first)
                     of_x, of_y = (
                         (p, cut.front) if our else begins if begins and b.constant(v) == 0 else self._position(v)
                         for our, v in zip(ours, (x, y), strict=True)
@@ -393,30 +404,32 @@ class _Masking:
             used.add("last")
         start: Expr = b.add(first, b.ONE) if cut.front else low
         stop: Expr = last if cut.back else high
+        in_order = isinstance(s, n.Loop) and s.kind != "parallel"
         own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
-        found = [x for x in s.body if isinstance(x, n.Accumulate) and x.name not in own]
+        found = [] if in_order else [x for x in s.body if isinstance(x, n.Accumulate) and x.name not in own]
+        local = {x.buffer for x in walk(s.body) if isinstance(x, n.Alloc)}
         for inner in walk(s.body):
-            if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)):
+            if not isinstance(inner, _IN_ORDER if in_order else _IN_PASSES):
                 raise Reject
-            if isinstance(inner, n.Accumulate) and inner.name not in own and inner not in found:
-                raise Reject
-            if (
-                isinstance(inner, n.Store)
-                and not self._own_temporary(inner.buffer)
-                and inner.buffer in self.program.buffers
-            ):
-                if s.axis in {v for i in inner.index for v in variables_read(i)}:
+            if isinstance(inner, n.Accumulate):
+                if inner.position is not None if in_order else inner.name not in own and inner not in found:
                     raise Reject
-                if self.program.buffers[inner.buffer].role != "temporary":
-                    raise Reject
-        for inner in walk(s.body):
             if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
-                if inner.index != (k,) or self.cuts.setdefault(inner.buffer, cut) != cut:
+                self._begin(inner, k, cut)
+                if not self._is_here(inner.buffer, inner.index[0], k, cut):
                     raise Reject
+            elif isinstance(inner, n.Store) and inner.buffer == array:
+                raise Reject
         here = Load(alive, (p,), "bool")
         if found and any(x.position not in (None, k) for x in found):
             raise Reject
-        body = tuple(_store_at(x, k, p) for x in s.body if x not in found)
+        lasting = [x for x in s.body if any(not self._own_temporary(y) for y in buffers_written(x) - local)]
+        body = tuple(
+            n.If(here, (x,), span=x.span) if x in lasting and not in_order else self._store_at(x, p)
+            for x in s.body if x not in found
+        )
+        if in_order:
+            body = (n.If(here, body, span=s.span),)
         body = map_block(body, change)
         found = [replace(x, value=b.map_expr(x.value, change), position=x.position and p) for x in found]
         before: list[n.Stmt] = []
@@ -438,10 +451,14 @@ class _Masking:
             mask = b.map_expr(s.mask, change)
             both = Apply("logical_and", (here, mask), "bool")  # both sides are computed: no branch in the loop
             body = (*body, n.Store(alive, (p,), both, span=s.span))
-        # what stands outside [low, high) is not looked at again
-        masked = all(isinstance(x, (n.Let, n.Store)) for x in body) and isinstance(s, n.Compact)
-        spare = extent if masked else None
-        return [*before, n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)]
+        # what stands outside [low, high) is not looked at again: of those alive, and of what a pass of the step stores
+        harmless = not found and all(
+            isinstance(x, (n.Let, n.Alloc)) or (isinstance(x, n.Store) and (
+                x.buffer in local or x.buffer == alive or self.cuts.get(x.buffer) == cut
+            )) for x in body
+        )
+        kind = "sequential" if in_order else "parallel"
+        return [*before, n.Loop(p.name, start, stop, b.ONE, kind, body, extent if harmless else None, span=s.span)]
 
     def _best_of(self, s: n.Accumulator) -> n.Accumulator | None:
         """Where the best element's position is searched in the array: an accumulator of what it is."""
@@ -496,8 +513,29 @@ class _Masking:
         dims = self.program.buffers[buffer].dims
         return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
 
+    def _store_at(self, s: n.Stmt, p: Var) -> n.Stmt:
+        s = with_bodies(s, lambda body: tuple(self._store_at(x, p) for x in body))
+        return replace(s, index=(p,)) if isinstance(s, n.Store) and self._own_temporary(s.buffer) else s
 
-def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:
-    if isinstance(s, n.Store) and s.index == (k,):
-        return replace(s, index=(p,))
-    return s
+    def _begin(self, s: n.Store, k: Var, cut: _Cut) -> None:
+        """Which elements a temporary leaves out, by the first pass that stores into it and by its length."""
+        terms, total = b.affine(s.index[0])
+        gap = b.difference(_positive(self.program.buffers[s.buffer].dims[0]), Var(self.size, "index"))
+        front = cut.front - total
+        if len(s.index) != 1 or terms != {k: 1} or gap is None or not 0 <= front <= -gap:
+            raise Reject
+        self.cuts.setdefault(s.buffer, _Cut(front, -gap - front))
+
+    def _is_here(self, buffer: str, at: Expr, k: Var, cut: _Cut) -> bool:
+        """Whether a place in a temporary belongs to the element that a pass is at."""
+        its = self.cuts.get(buffer)
+        terms, total = b.affine(at)
+        return its is not None and terms == {k: 1} and total == cut.front - its.front
+
+
+def _positive(size: Expr) -> Expr:
+    match size:
+        case Apply("maximum", (inner, Const(0)), "index"):
+            return inner
+        case _:
+            return size

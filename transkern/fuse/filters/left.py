@@ -11,6 +11,7 @@ from transkern.ir.names import Names
 from transkern.records import replace
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+_TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
 BEST = {"argmax": "max", "argmin": "min"}
 ORDERED = (*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
 """The types whose best element has one position: the first that is equal to it, or no number."""
@@ -32,6 +33,8 @@ def of_those_alive(s: n.Accumulate, here: Expr) -> n.Accumulate:
             return replace(s, value=b.where(here, s.value, lowest(dtype) if s.op == "max" else highest(dtype)))
         case "sum" if dtype.startswith(("int", "uint")):
             return replace(s, value=b.where(here, s.value, Const(0, dtype)))
+        case "sum" if dtype.startswith("float"):
+            return replace(s, value=b.where(here, s.value, Const(-0.0, dtype)))  # which leaves any number as it is
         case _:
             raise Reject
 
@@ -61,9 +64,7 @@ def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
     """What a comparison of the size with a small constant asks."""
     if y == size:
         x, y = y, x
-        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(
-            op, op
-        )
+        op = _TURNED.get(op, op)
     value = b.constant(y)
     if x != size or value is None:
         return None
@@ -72,4 +73,16 @@ def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
         ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
         ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several",
         ("not_equal", 1): "not one",
+    }.get((op, value))  # fmt: skip
+
+
+def edges(op: str, bound: Expr, turned: bool) -> str | None:
+    """What a comparison of a position with a constant asks of the first one: how the position compares with that."""
+    op = _TURNED.get(op, op) if turned else op
+    value = b.constant(bound)
+    if value is None:
+        return None
+    return {
+        ("less", 1): "less_equal", ("less_equal", 0): "less_equal", ("equal", 0): "equal", ("greater", 0): "greater",
+        ("greater_equal", 1): "greater", ("not_equal", 0): "not_equal",
     }.get((op, value))  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
@@ -165,9 +165,11 @@ def _loads(row: str, s: n.Stmt) -> list[Load]:
 
 def _again(axis: str, lets: Sequence[n.Let], value: Expr, place: Expr, names: Names) -> list[n.Let]:
     """The names for a value at a place; the last one is that of the value."""
-    at = names.fresh("place")
-    values: dict[str, Expr] = {axis: Var(at)}
-    made = [n.Let(at, place)]
+    made: list[n.Let] = []
+    if not isinstance(place, Const):  # which subscripts are to be made of: what is gathered is known by them
+        made.append(n.Let(names.fresh("place"), place))
+        place = Var(made[0].name)
+    values: dict[str, Expr] = {axis: place}
     for x in lets:
         name = names.fresh(x.name)
         made.append(n.Let(name, b.substitute(x.value, values), span=x.span))

@@ -37,14 +37,9 @@ from transkern.ir.traverse import (
 from transkern.records import replace
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
-_QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)
-"""Raise nothing, and end nothing."""
-
-_SEARCHES = ("first", "any", "all")
-"""End where they find something: alone they look at many elements together."""
-
-_STREAMS, _FEW, _NEAR = 8, 16, 40
-"""Loops in order that run as one, and statements of each: all of it has registers; where they are looked for."""
+_QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)  # raise nothing, and end nothing
+_SEARCHES = ("first", "any", "all")  # end where they find something: alone they look at many elements together
+_STREAMS, _FEW, _NEAR = 8, 16, 40  # loops in order that run as one (all has registers), of statements; how far apart
 
 
 def fuse_loops(program: n.Program) -> n.Program:
@@ -300,7 +295,7 @@ class _Piece:
         one = self.head
         assert isinstance(one, n.Loop)
         self._more.append(one.body)
-        self.head = replace(two.head, kind=one.kind) if isinstance(two.head, n.Loop) else two.head
+        self.head = replace(_behind(one, two.head), kind=one.kind) if isinstance(two.head, n.Loop) else two.head
 
     @property
     def streams(self) -> int:
@@ -311,13 +306,18 @@ class _Piece:
         if not self._more:
             return self.head
         assert isinstance(self.head, (n.Loop, n.Compact))
-        return replace(self.head, body=tuple(s for body in (*self._more, self.head.body) for s in body))
+        return replace(self.head, body=sum((*self._more, self.head.body), ()))
 
     def joined(self, two: _Piece) -> n.Stmt:
         """What it would be with another loop over the same axis."""
         one = self.statement()
         assert isinstance(one, n.Loop) and isinstance(two.head, (n.Loop, n.Compact))
-        return replace(two.head, body=one.body + two.head.body)
+        return replace(_behind(one, two.head), body=one.body + two.head.body)
+
+
+def _behind(one: n.Loop, two: n.Loop | n.Compact) -> n.Loop | n.Compact:
+    """What goes on behind a loop: more iterations do no harm only where they do none in either."""
+    return replace(two, spare=None) if isinstance(two, n.Loop) and two.spare != one.spare else two
 
 
 def _depth(s: n.Stmt) -> int:
