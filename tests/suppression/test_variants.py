@@ -33,6 +33,7 @@ STEPS = {
     "none_but_these": "mask = np.zeros(order.shape, bool); mask[1:] = iou <= threshold; order = order[mask]",
     "sum_of_what_falls": "fallen.append(scores[rest[iou > threshold]].sum()); order = rest[iou <= threshold]",
     "count_of_what_falls": "fallen.append(np.count_nonzero(iou > threshold)); order = rest[iou <= threshold]",
+    "leaves_behind_it": "order = rest[iou <= threshold]; if len(picked) == 20: break",
     "norm": "near = np.linalg.norm(boxes[rest, :2] - boxes[i, :2], axis=1) < 9; order = rest[~near]",
 }
 

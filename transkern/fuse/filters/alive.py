@@ -153,6 +153,11 @@ class _Masking:
         self.best: dict[str, n.Accumulator] = {}  # what the best element is, by the name of its position
 
     def run(self) -> tuple[n.Program, list[n.Stmt]] | None:
+        direct = [s for s in self.loop.body if isinstance(s, n.Compact) and len(s.outputs) == 1]
+        if len(direct) == 1:
+            self.array, self.size = direct[0].outputs[0], direct[0].count
+            if self._ends_here():
+                self.loop = replace(self.loop, body=_without_lost(self.loop.body, self.array, self.size))
         compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
         if len([s for s in walk(self.loop.body) if isinstance(s, n.Compact)]) != len(compacts) or len(compacts) != 1:
             return None
@@ -531,6 +536,19 @@ class _Masking:
         its = self.cuts.get(buffer)
         terms, total = b.affine(at)
         return its is not None and terms == {k: 1} and total == cut.front - its.front
+
+
+def _without_lost(block: tuple[n.Stmt, ...], array: str, size: str) -> tuple[n.Stmt, ...]:
+    """The statements of a loop without compactions of an array right before the loop ends: nobody looks at it then."""
+    made: list[n.Stmt] = []
+    for s in reversed(block):
+        ends = bool(made) and isinstance(made[0], n.Break)
+        if ends and isinstance(s, n.Compact) and s.outputs == (array,) and s.count == size and not s.append:
+            continue
+        if isinstance(s, n.If):
+            s = with_bodies(s, lambda body: _without_lost(body, array, size))
+        made.insert(0, s)
+    return tuple(made)
 
 
 def _positive(size: Expr) -> Expr:
