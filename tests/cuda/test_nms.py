@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cuda.support import NMS, check_call, example_program, small_grid
-from tests.tools import example, require
+import transkern
+from tests.cuda.support import NMS, Recorder, check_call, example_program, recorder, small_grid
+from tests.tools import example, on_target, require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function
 
 require("c++")
+
+__all__ = ["recorder"]
 
 DTYPES = ("float32", "float64")
 
@@ -86,3 +89,32 @@ def test_a_grid_gives_the_same(name: str) -> None:
     for count in (0, 5, 300, 1000):
         args = arguments(name, *boxes(rng, count, 60.0, "float32"), 0.4, count // 2)
         check_call(numpy, compiled(name, "float32", grid=True), args)
+
+
+def kept(found: Any, scores: Any, threshold: Any) -> Any:
+    """The boxes that are left in each picture of a batch."""
+    orders = np.argsort(-scores, axis=1)
+    keep = np.zeros(scores.shape, dtype=bool)
+    for c in range(scores.shape[0]):
+        order = orders[c]
+        while order.size > 0:
+            i = order[0]
+            keep[c, i] = True
+            rest = order[1:]
+            w = np.minimum(found[c, i, 2], found[c, rest, 2]) - np.maximum(found[c, i, 0], found[c, rest, 0])
+            h = np.minimum(found[c, i, 3], found[c, rest, 3]) - np.maximum(found[c, i, 1], found[c, rest, 1])
+            order = rest[np.maximum(w, 0) * np.maximum(h, 0) <= threshold]
+    return keep
+
+
+def test_each_picture_has_a_block(monkeypatch: pytest.MonkeyPatch, recorder: Recorder) -> None:
+    """A batch of problems is one launch."""
+    ours = transkern.compile(kept, target=on_target("cuda", monkeypatch))
+    rng = np.random.default_rng(11)
+    for pictures, count in ((0, 3), (1, 1), (5, 0), (5, 60)):
+        found = np.stack([*(boxes(rng, count, 40.0, "float64")[0] for _ in range(pictures)), np.zeros((count, 4))])[:-1]
+        found[:1, ::7, 0] = np.nan
+        scores = rng.random((pictures, count))
+        recorder.launches.clear()
+        np.testing.assert_array_equal(ours(found, scores, 9.0), kept(found, scores, 9.0))
+    assert [launch.grid for launch, _ in recorder.launches if launch.kernel == "kept_keep_1"] == [(5,)]
