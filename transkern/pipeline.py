@@ -26,6 +26,7 @@ from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
+from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
@@ -233,6 +234,7 @@ PASSES: tuple[Pass, ...] = (
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
+    check_within,
     ask_range_first,  # when nobody asks any more what checks say
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
