@@ -163,7 +163,10 @@ def _take_columns(ctx: Context, one: GrowingList, columns: list[Array]) -> bool:
         _fail_order(ctx)
     array = as_array(ctx, replace(one, tags="", options=()))
     if one.options and one.options != CHARACTERS:  # a text is the number of one: that in their order decides
-        ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
+        ranks = ctx.inputs.ranks.get(one.options)
+        if ranks is None:
+            ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
+            ctx.inputs.ranks[one.options] = ranks  # one table, however often this is translated
         array = as_array(ctx, array_item(ctx, captured_array(ctx, ranks), [array]))
     _take(ctx, array, columns)
     return True

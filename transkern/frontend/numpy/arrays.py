@@ -162,6 +162,7 @@ def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     name = next((name for name, known in ctx.inputs.captured if known is constant), None)
     if name is None:
         name = ctx.names.fresh("table")
+        ctx.names.lasting.add(name)  # a loop that is translated again must not give it to another array
         ctx.inputs.captured.append((name, constant))
     dims = tuple(b.index(d) for d in constant.shape)
     ctx.names.taken.add(name)
