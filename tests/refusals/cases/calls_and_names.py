@@ -212,17 +212,17 @@ def flags(x):
 
 def key_on_one_path(x):
     """key_on_one_path(float64[n])"""
-    found = {"first": x[0]}
+    found = {"first": x}
     if x[0] > 0:
-        found["root"] = math.sqrt(x[0])
+        found["root"] = np.sqrt(x)
     return len(found)
 
 
 def key_on_one_path_instead(x):
     """key_on_one_path_instead(float64[n])"""
-    found = {"first": x[0], "root": 0.0}
+    found = {"first": x, "root": np.zeros(x.size)}
     if x[0] > 0:
-        found["root"] = math.sqrt(x[0])
+        found["root"] = np.sqrt(x)
     return len(found)
 
 

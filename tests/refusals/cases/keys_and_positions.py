@@ -47,14 +47,14 @@ def sets_by_key(k):
 
 def default_for_an_error(x):
     """default_for_an_error(float64[n])"""
-    weights = {"left": 1.0, "right": 2.0}
-    return weights.get("left" if x[0] < 0 else "right", 0.0)
+    weights = {"left": 1.0, None: 2.0}
+    return weights.get("left" if x[0] < 0 else None, 0.0)
 
 
 def default_for_an_error_instead(x):
     """default_for_an_error_instead(float64[n])"""
-    weights = {"left": 1.0, "right": 2.0}
-    return weights["left"] if x[0] < 0 else weights["right"]
+    weights = {"left": 1.0, None: 2.0}
+    return weights["left"] if x[0] < 0 else weights[None]
 
 
 def power_by_a_modulus(m):

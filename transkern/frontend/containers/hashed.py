@@ -1,4 +1,5 @@
-"""Dicts and sets whose keys are known at run time: real numbers, or tuples of them (`compositions.hashes`)."""
+"""Dicts and sets whose keys are known at run time: real numbers, texts of which only the choice among known ones is
+the run's, or tuples of such (`compositions.hashes`)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from transkern.frontend.containers import growing, list_types, making
 from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
-from transkern.frontend.python.characters import code_of
+from transkern.frontend.python import text_keys
 from transkern.frontend.subscripts.keys import key_help
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_python_number
@@ -30,6 +31,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Known,
+    OneOf,
     OrNone,
     Row,
     Scalar,
@@ -96,7 +98,9 @@ def is_key(ctx: Context, key: Value) -> bool:
         case Seq(items, "tuple"):
             return bool(items) and all(is_key(ctx, i) for i in items)
         case Char() | Static(str()):
-            return isinstance(key, Char) or len(key.value) == 1
+            return True
+        case OneOf(options=options):
+            return None not in options
         case Static(v):
             return isinstance(v, (int, float, np.integer, np.floating, np.bool_))
         case Scalar(expr, tag=tag):
@@ -123,10 +127,15 @@ def _key(ctx: Context, key: Value) -> Value:
         ctx.fail(refusals.RUN_TIME_KEYS, problem, key_help(key))
     if isinstance(key, Seq):
         return Seq(tuple(_key(ctx, i) for i in key.items))
-    if isinstance(key, Char):
-        return Char(ctx.let(key.code, "key"))
-    if isinstance(key, Static):
-        return key
+    match key:
+        case Char(code):
+            return Char(ctx.let(code, "key"))
+        case OneOf(index, options):
+            return OneOf(ctx.let(index, "key"), options)
+        case Static():
+            return key
+        case _:
+            pass
     kept = ctx.let(scalar_expr(ctx, key), "key")
     return replace(key, expr=kept) if isinstance(key, Scalar) else Scalar(kept, is_python_number(key))
 
@@ -134,9 +143,8 @@ def _key(ctx: Context, key: Value) -> Value:
 def _code(ctx: Context, key: Value) -> Value:
     if isinstance(key, Seq):
         return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
-    code = code_of(key)
-    if code is not None:  # of a text Python's is another one each run: it orders sets, over which nobody loops here
-        return Scalar(code, True)
+    if isinstance(key, (Char, OneOf)) or (isinstance(key, Static) and isinstance(key.value, str)):
+        return Scalar(ctx.let(text_keys.number(ctx, key), "code"), True)
     floating = scalar_expr(ctx, key).dtype.startswith("float")
     return compose(ctx, "hashes", "code_of_float" if floating else "code_of_number", [key], {})
 
@@ -215,12 +223,12 @@ def factory(ctx: Context, owner: Hashed) -> str:
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
     key = ctx.deref(key)
     parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
-    exprs = [scalar_expr(ctx, k) for k in parts]
-    shown = ", ".join("{}" if is_python_number(k) else f"np.{e.dtype}({{}})" for k, e in zip(parts, exprs, strict=True))
+    exprs, texts = zip(*(text_keys.shown(ctx, k) for k in parts), strict=True)
+    shown = ", ".join(texts)
     shown = f"({shown}{',' if len(parts) == 1 else ''})" if isinstance(key, Seq) else shown
     ctx.guard(
         b.compare("greater_equal", number.expr, b.ZERO), f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
-        tuple(b.as_index(e) for e in exprs),
+        tuple(b.as_index(e) for e in exprs if e is not None),
     )  # fmt: skip
     return number
 
@@ -410,6 +418,12 @@ def method(
             return _set_default(ctx, owner, key, default)
         case "pop", [key]:
             return _pop(ctx, owner, key)
+        case "pop", [key, default]:
+            _check_own(ctx, owner)
+            number = find(ctx, owner, key)
+            value = making.held(ctx, get(ctx, owner, number, default))
+            compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
+            return value
         case "update", [other]:
             update(ctx, owner, other)
         case _:

@@ -20,6 +20,7 @@ from transkern.frontend.containers import (
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
 from transkern.frontend.python.texts import is_character_or_text
+from transkern.frontend.state import choices
 from transkern.frontend.subscripts import positions, storing
 from transkern.frontend.subscripts.keys import constant_object, constant_slice, key_of
 from transkern.frontend.translate import special_methods
@@ -38,6 +39,7 @@ from transkern.frontend.values.values import (
     Hashed,
     Instance,
     Object,
+    OneOf,
     OrNone,
     Scalar,
     Seq,
@@ -104,6 +106,8 @@ def _key(items: Sequence[Value]) -> Value:
 def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Value], value: Value) -> None:
     """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
     ctx, key = body.ctx, _key(items)
+    if isinstance(key, OneOf):
+        choices.fork_for(ctx, key)
     if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
         return
     if pools.is_object(ctx, value):

@@ -20,7 +20,7 @@ from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
 from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
-from transkern.frontend.state import twins
+from transkern.frontend.state import choices, twins
 from transkern.frontend.subscripts.keys import VIEWS, constant_object, dict_item, key_object, view
 from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import doubts
@@ -239,6 +239,8 @@ def _dict_method(
         case "copy":
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
+            if isinstance(args[0], OneOf):
+                choices.fork_for(ctx, args[0])
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
                 if name == "get":
                     ctx.must_look_up(owner.token)

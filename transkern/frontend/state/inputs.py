@@ -37,6 +37,7 @@ class Inputs:
         self.outside: list[tuple[Array, Any]] = []  # those whose elements are constants, as they were made of them
         self.texts: dict[str | bytes, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.ranks: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # of texts in their order
+        self.codes: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # what texts are looked up by
         self.handed_out: set[str] = set()  # buffers of what cached functions have made: others have them, too
         self.global_generator = ""  # the memory that says in what order NumPy's one generator is drawn from
 

@@ -461,7 +461,10 @@ class Assignments(Results):
         base = ctx.deref(owner)
         items = [self.settle_item(i) for i in self.items(target.slice, base)]
         with At(ctx, target, self.scope.file):
-            old = subscript(ctx, owner if isinstance(base, Record) else base, items)
+            if isinstance(owner, Object) and isinstance(base, Dict):
+                old = self.at_key(owner, items)
+            else:
+                old = subscript(ctx, owner if isinstance(base, Record) else base, items)
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)

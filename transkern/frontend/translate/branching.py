@@ -10,6 +10,7 @@ from dataclasses import replace
 from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, making
+from transkern.frontend.context import Context
 from transkern.frontend.loops import carried_dicts
 from transkern.frontend.loops.carried_sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
@@ -193,10 +194,10 @@ class Branches(Assignments):
                 ctx.must_grow(token, "a list that has another length on each of two paths", others=others)
             else:
                 if isinstance(one, Dict) and isinstance(two, Dict):
-                    keyed = _has_numbers_as_keys(one) and _has_numbers_as_keys(two)
+                    keyed = _may_get_keys(ctx, one) and _may_get_keys(ctx, two)
                     if keyed and ctx.grows_at(token) is not None:
                         ctx.must_grow(token, "a dict that gets a key on one of two paths", refusals.RUN_TIME_KEYS)
-                    problem = "a dict with texts as keys, or arrays as values, that gets a key on one of two paths only"
+                    problem = "a dict with texts as keys and arrays as values that gets a key on one of two paths only"
                     ctx.fail(refusals.RUN_TIME_KEYS, problem, "give it the same keys on both, or set them before")
                 problem = f"{describe(one)} on one path and {describe(two)} on the other"
                 help = "give it one type on both"
@@ -786,7 +787,7 @@ def _must_be_hashed(body: Branches, name: str, one: Value, two: Value) -> None:
     held = [ctx.deref(v) if isinstance(v, Object) else v for v in (one, two)]
     known = [
         v for v, contents in zip((one, two), held, strict=True)
-        if isinstance(v, Object) and _has_numbers_as_keys(contents) and ctx.grows_at(v.token) is not None
+        if isinstance(v, Object) and _may_get_keys(ctx, contents) and ctx.grows_at(v.token) is not None
     ]  # fmt: skip
     both = len(known) == 2 and type(held[0]) is type(held[1]) and not same_structure(*held) and bool(body.loops)
     if known and (both or any(isinstance(v, Hashed) for v in held)):
@@ -806,10 +807,12 @@ def _bound(value: Value) -> Expr | None:
     return value.bound
 
 
-def _has_numbers_as_keys(contents: Value) -> bool:
-    """Whether it is a dict or a set that is written out, without a text as a key."""
+def _may_get_keys(ctx: Context, contents: Value) -> bool:
+    """Whether it is a dict or a set that is written out, and may be one whose keys only the run knows: one with texts
+    as keys is often a record instead, of arrays among others."""
     if isinstance(contents, Dict):
-        return not any(isinstance(k, str) for k in contents.keys)
+        records = any(isinstance(k, str) for k in contents.keys)
+        return not records or not any(isinstance(v := ctx.deref(i), Array) and v.axes for i in contents.items)
     return isinstance(contents, Seq) and contents.kind == "set"
 
 

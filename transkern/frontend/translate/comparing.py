@@ -130,7 +130,8 @@ class Comparisons(Body):
             if made is not None:
                 made = truth(ctx, made)
                 return made if isinstance(op, ast.In) else self._not(made)
-            if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
+            known = not isinstance(ctx.deref(y), Dict) or isinstance(x, OneOf)  # of texts each is compared
+            if not known and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
                 ctx.must_look_up(y.token)
             y = as_array(ctx, y) if isinstance(y, Flat) and not y.named else y
             python_types.check(ctx, operator.contains, ctx.deref(y), ctx.deref(x))

@@ -177,7 +177,7 @@ class Expressions(Comprehensions):
                     if isinstance(base, Known) and base.path in grids.MAKERS:
                         return grids.made_by_subscript(ctx, base.path, items)
                     if isinstance(base, Object):
-                        return self._at_key(base, items)
+                        return self.at_key(base, items)
                     part = None if called is None else part_alone(ctx, base, items, called)
                     return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
@@ -412,7 +412,7 @@ class Expressions(Comprehensions):
             return Slice(*parts)
         return _as_subscript(self.expr(node))
 
-    def _at_key(self, owner: Object, items: Sequence[Value]) -> Value:
+    def at_key(self, owner: Object, items: Sequence[Value]) -> Value:
         """``d[key]``; where that needs a key that is known, `d` becomes a dict whose keys need not be."""
         try:
             return subscript(self.ctx, owner, items)

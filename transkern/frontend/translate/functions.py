@@ -178,7 +178,8 @@ def _call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
     elif path.startswith("numpy."):
         _check_no_views(ctx, args)
     if path.removeprefix("builtins.") in _OVER_KEYS:
-        args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]
+        ordered = path in ("builtins.sorted", "builtins.min", "builtins.max")  # the same of keys in any order
+        args = [hashed.keys(ctx, a, in_any_order=ordered) if isinstance(a, Hashed) else a for a in args]
     if path in ("builtins.list", "builtins.sorted", "builtins.max", "builtins.min"):
         args = [listed(ctx, a) for a in args]
     if not is_known(path):

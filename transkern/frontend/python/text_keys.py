@@ -1,0 +1,59 @@
+"""Texts as keys of dicts and sets of which only the run knows which one it is: what they are looked up by, and what
+errors show of them."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.numpy.arrays import captured_array
+from transkern.frontend.values.numbers import is_python_number
+from transkern.frontend.values.scalars import scalar_expr, select
+from transkern.frontend.values.values import Char, OneOf, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+_FEW = 8
+"""Texts whose numbers stand in the code: those of more, in a table."""
+
+
+def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
+    """What a text is looked up by. Python's is another one each run: it orders sets, over which nobody loops here."""
+    match text:
+        case OneOf(index, options) if len(options) > _FEW:
+            codes = np.array([_number_of_text(t) for t in options], np.int64)
+            return b.as_index(captured_array(ctx, ctx.inputs.codes.setdefault(options, codes)).at((index,)))
+        case OneOf(index, options):
+            return select(index, [b.index(_number_of_text(t)) for t in options])
+        case Char(code):
+            return code
+        case _:
+            return b.index(_number_of_text(text.value))
+
+
+def _number_of_text(text: str | None) -> int:
+    """A number for a text: its code where it is one character, else one of 60 bits, the same in each run."""
+    assert text is not None
+    if len(text) == 1:
+        return ord(text)
+    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()) >> 4
+
+
+def shown(ctx: Context, key: Value) -> tuple[Expr | None, str]:
+    """The number that a key, or an item of one, is in a message, and the Python expression around it."""
+    match ctx.deref(key):
+        case Char(code):
+            return code, "chr({})"
+        case OneOf(index, options):
+            return index, f"{_quoted(options)}[{{}}]"
+        case Static(str() as text):
+            return None, _quoted(text)
+        case number:
+            expr = scalar_expr(ctx, number)
+            return expr, "{}" if is_python_number(number) else f"np.{expr.dtype}({{}})"
+
+
+def _quoted(what: object) -> str:
+    return repr(what).replace("{", "{{").replace("}", "}}")
