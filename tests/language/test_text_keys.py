@@ -166,9 +166,9 @@ def test_on_a_device(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words() -> None:
-    for words in (WORDS, MANY, ["a", "bc"]):
-        alike(anagrams, words)
+    alike(anagrams, WORDS[:4])
+    for words in (WORDS, MANY):
         alike(most_common, words)
-        for x in (np.arange(9.0), np.arange(9.0)[::-2], np.zeros(0)):
-            alike(words_of, words, x)
+    for x in (np.arange(9.0), np.arange(9.0)[::-2], np.zeros(0)):
+        alike(words_of, MANY, x)
     alike(two_lengths, "abca", np.zeros(6))

@@ -101,7 +101,7 @@ def _update(ctx: Context, owner: Hashed, other: Value) -> None:
         return
     pairs = _pairs(ctx, other)
     if pairs is None:
-        compose(ctx, "hashes", "count", [owner, iterating.all_of(ctx, other)], {})
+        compose(ctx, "hashes", "count", [owner, hashed.in_memory(ctx, iterating.all_of(ctx, other))], {})
     else:
         compose(ctx, "hashes", "add_counts", [owner, pairs], {})
 

@@ -373,7 +373,18 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
         return
     if isinstance(contents, Dict):
         contents = Seq(tuple(key_value(k) for k in contents.keys))
-    compose(ctx, "hashes", "update_set", [owner, contents], {})
+    compose(ctx, "hashes", "update_set", [owner, in_memory(ctx, contents)], {})
+
+
+def in_memory(ctx: Context, items: Value) -> Value:
+    """Many texts that are known as a list in memory, over which one loop goes; anything else as it is."""
+    contents = ctx.deref(items)
+    numbers = text_keys.numbered(ctx, contents) if isinstance(contents, Seq) and contents.kind != "set" else None
+    if numbers is None:
+        return items
+    made = making.list_of(ctx, numbers[0], True)
+    made.options = numbers[1]
+    return made
 
 
 def is_same(one: Hashed, two: Hashed) -> bool:

@@ -11,12 +11,12 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import captured_array
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
-from transkern.frontend.values.values import Char, OneOf, Static, Value
+from transkern.frontend.values.values import Array, Char, OneOf, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
 _FEW = 8
-"""Texts whose numbers stand in the code: those of more, in a table."""
+"""So many texts stand in the code, one by one: more of them, in a table."""
 
 
 def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
@@ -31,6 +31,16 @@ def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
             return code
         case _:
             return b.index(_number_of_text(text.value))
+
+
+def numbered(ctx: Context, items: Seq) -> tuple[Array, tuple[str, ...]] | None:
+    """More than a few texts that are known, each as its number among those that differ, and these."""
+    texts = [i.value for i in items.items if isinstance(i, Static) and type(i.value) is str]
+    if not _FEW < len(items.items) == len(texts):
+        return None
+    of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    table = ctx.inputs.places.setdefault(tuple(texts), np.array([of[t] for t in texts], np.int64))
+    return captured_array(ctx, table), tuple(of)
 
 
 def _number_of_text(text: str | None) -> int:

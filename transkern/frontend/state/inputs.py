@@ -38,6 +38,7 @@ class Inputs:
         self.texts: dict[str | bytes, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.ranks: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # of texts in their order
         self.codes: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # what texts are looked up by
+        self.places: dict[tuple[str, ...], np.ndarray[Any, Any]] = {}  # of texts among those of them that differ
         self.handed_out: set[str] = set()  # buffers of what cached functions have made: others have them, too
         self.global_generator = ""  # the memory that says in what order NumPy's one generator is drawn from
 
