@@ -121,6 +121,15 @@ def anagrams(words: Any) -> Any:
     return list(groups.values()), max(len(g) for g in groups.values())
 
 
+def updated(x: Any) -> Any:
+    n = {}
+    for v in x:
+        n["a" if v > 0 else "bb"] = v
+    best = {"bb": 5.0, "c": 1.0}
+    best.update(n)
+    return best, len(best), n == {"a": 1.0}, max(best, key=lambda k: best[k])
+
+
 def words_of(words: Any, x: Any) -> Any:
     """Which word it is, the run knows."""
     n: dict[str, int] = {}
@@ -144,7 +153,7 @@ def two_lengths(text: Any, x: Any) -> Any:
 
 
 OF_NUMBERS: list[Callable[..., Any]] = [
-    counts, counter, carried, lists, in_pairs, taken_out, states, members, missing, missing_pair,
+    counts, counter, carried, updated, lists, in_pairs, taken_out, states, members, missing, missing_pair,
 ]  # fmt: skip
 
 

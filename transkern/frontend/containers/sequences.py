@@ -259,6 +259,8 @@ def _dict_method(
             changed = contents
             for other in [*args, Dict(tuple(keywords), tuple(keywords.values()))]:
                 given = ctx.deref(other)
+                if isinstance(given, Hashed) and given.kind == "dict" and isinstance(owner, Object):
+                    ctx.must_grow(owner.token, "`update` with a dict whose keys only the run knows")
                 if not isinstance(given, Dict):
                     help = "set the items one by one: d[key] = value"
                     problem = "`update` of a dict whose keys are known with something else than such a dict"
