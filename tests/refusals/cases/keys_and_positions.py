@@ -57,6 +57,24 @@ def default_for_an_error_instead(x):
     return weights["left"] if x[0] < 0 else weights[None]
 
 
+def texts_beside_numbers(x):
+    """texts_beside_numbers(int64[n])"""
+    found = {"all": 0}
+    for v in x:
+        found["all"] += v
+        found[v] = found.get(v, 0) + 1
+    return found
+
+
+def texts_beside_numbers_instead(x):
+    """texts_beside_numbers_instead(int64[n])"""
+    total, found = {"all": 0}, {}
+    for v in x:
+        total["all"] += v
+        found[v] = found.get(v, 0) + 1
+    return total, found
+
+
 def power_by_a_modulus(m):
     """power_by_a_modulus(int)"""
     return pow(3, 1000, m)

@@ -143,16 +143,22 @@ def _key(ctx: Context, key: Value) -> Value:
 def _code(ctx: Context, key: Value) -> Value:
     if isinstance(key, Seq):
         return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
-    if isinstance(key, (Char, OneOf)) or (isinstance(key, Static) and isinstance(key.value, str)):
+    if text_keys.is_text(key):
         return Scalar(ctx.let(text_keys.number(ctx, key), "code"), True)
     floating = scalar_expr(ctx, key).dtype.startswith("float")
     return compose(ctx, "hashes", "code_of_float" if floating else "code_of_number", [key], {})
 
 
+def _is_of_another_kind(owner: Hashed, key: Value) -> bool:
+    """Whether a key is a text among numbers, or a number among texts."""
+    simple = owner.keys.dtype and not (isinstance(key, Seq) or owner.keys.columns)
+    return bool(simple) and text_keys.is_text(key) is not bool(owner.keys.options)
+
+
 def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
     """The number of a key, or one below 0."""
     key = _key(ctx, key)
-    if not is_typed(ctx, owner.keys):
+    if not is_typed(ctx, owner.keys) or _is_of_another_kind(owner, key):
         return Scalar(b.index(-1), True)
     found = compose(
         ctx, "hashes", "find", [owner.keys, owner.alive, owner.codes, owner.table, key, _code(ctx, key)], {}
@@ -169,6 +175,9 @@ def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
     """The number of a key, which is in from now on."""
     _check_own(ctx, owner)
     key = _key(ctx, key)
+    if _is_of_another_kind(owner, key):
+        problem = f"{describe(key)} as a key beside {'texts' if owner.keys.options else 'numbers'}"
+        ctx.fail(refusals.RUN_TIME_KEYS, problem, "keep numbers and texts in a dict, or a set, each")
     found = compose(ctx, "hashes", "add", [*owner.lists, key, _code(ctx, key)], {})
     return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
 

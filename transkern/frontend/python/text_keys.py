@@ -4,6 +4,7 @@ errors show of them."""
 from __future__ import annotations
 
 import hashlib
+from typing import TypeGuard
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from transkern.ir.expr import Expr
 
 _FEW = 8
 """So many texts stand in the code, one by one: more of them, in a table."""
+
+
+def is_text(key: Value) -> TypeGuard[Char | OneOf | Static]:
+    return isinstance(key, (Char, OneOf)) or (isinstance(key, Static) and isinstance(key.value, str))
 
 
 def number(ctx: Context, text: Char | OneOf | Static) -> Expr:

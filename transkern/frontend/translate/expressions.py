@@ -418,7 +418,9 @@ class Expressions(Comprehensions):
             return subscript(self.ctx, owner, items)
         except NotKnown:
             key = items[0] if len(items) == 1 else Seq(tuple(items))
-            if isinstance(self.ctx.deref(owner), Dict) and hashed.is_run_time_key(self.ctx, key):
+            contents = self.ctx.deref(owner)
+            held = isinstance(contents, Dict) and not any(isinstance(v, (Known, Function)) for v in contents.items)
+            if held and hashed.is_run_time_key(self.ctx, key):
                 self.ctx.must_look_up(owner.token)
             raise
 
