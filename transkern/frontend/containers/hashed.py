@@ -265,9 +265,8 @@ def length(ctx: Context, owner: Hashed) -> Value:
 
 def _numbers(ctx: Context, owner: Hashed, in_any_order: bool = False) -> Array:
     """The numbers of the keys, in the order of loops."""
-    if owner.kind == "set" and not in_any_order and any(leaf.options for leaf in owner.keys.leaves):
-        problem = "the order of a set of characters, which is another one in each run of Python"
-        ctx.fail(refusals.VALUES_DECIDE, problem, "keep them in a list, or as keys of a dict")
+    if owner.kind == "set" and not in_any_order:
+        text_keys.refuse_order(ctx, owner.keys)
     alive = list_array(ctx, owner.alive)
     if owner.kind == "set":
         found = compose(ctx, "hashes", "numbers_in_table", [alive, list_array(ctx, owner.table)], {})

@@ -9,6 +9,7 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import hashed
 from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
+from transkern.frontend.python import text_keys
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Hashed, Scalar, Seq, Static, Value
@@ -109,6 +110,7 @@ def method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -> Val
             number = hashed.find(ctx, owner, key)
             compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
         case "pop", []:
+            text_keys.refuse_order(ctx, owner.keys)
             lists = [owner.alive, owner.table, owner.info]
             return hashed.taken_out(ctx, owner, [owner.keys], "pop from an empty set", "next_in_table", lists)[0]
         case "update", others:

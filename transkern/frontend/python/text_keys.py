@@ -8,11 +8,12 @@ from typing import TypeGuard
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import captured_array
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
-from transkern.frontend.values.values import Array, Char, OneOf, Seq, Static, Value
+from transkern.frontend.values.values import Array, Char, GrowingList, OneOf, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
@@ -72,3 +73,10 @@ def shown(ctx: Context, key: Value) -> tuple[Expr | None, str]:
 
 def _quoted(what: object) -> str:
     return repr(what).replace("{", "{{").replace("}", "}}")
+
+
+def refuse_order(ctx: Context, keys: GrowingList) -> None:
+    """Refuses what the order of a set decides, where there are texts in it."""
+    if any(leaf.options for leaf in keys.leaves):
+        problem = "the order of a set of texts, which is another one in each run of Python"
+        ctx.fail(refusals.VALUES_DECIDE, problem, "keep them in a list, or as keys of a dict")
