@@ -266,6 +266,15 @@ def is_nonnegative(expr: Expr) -> bool:
             return False
 
 
+def inhabited(extent: Expr) -> Expr:
+    """An extent as it is where the axis has a position at all: ``max(n - 1, 0)`` is ``n - 1`` there."""
+    match extent:
+        case Apply("maximum", (inner, Const(0)), "index"):
+            return inner
+        case _:
+            return extent
+
+
 def at_least(a: Expr, c: Expr) -> bool:
     """Whether ``a >= c`` is certain."""
     if is_nonnegative(sub(a, c)):

@@ -125,9 +125,9 @@ def _key(ctx: Context, key: Value) -> Value:
     if not is_key(ctx, key):
         problem = f"{describe(key)} as a key among others that are known at run time"
         ctx.fail(refusals.RUN_TIME_KEYS, problem, key_help(key))
-    if isinstance(key, Seq):
-        return Seq(tuple(_key(ctx, i) for i in key.items))
     match key:
+        case Seq(items):
+            return Seq(tuple(_key(ctx, i) for i in items))
         case Char(code):
             return Char(ctx.let(code, "key"))
         case OneOf(index, options):
@@ -135,9 +135,8 @@ def _key(ctx: Context, key: Value) -> Value:
         case Static():
             return key
         case _:
-            pass
-    kept = ctx.let(scalar_expr(ctx, key), "key")
-    return replace(key, expr=kept) if isinstance(key, Scalar) else Scalar(kept, is_python_number(key))
+            kept = ctx.let(scalar_expr(ctx, key), "key")
+            return replace(key, expr=kept) if isinstance(key, Scalar) else Scalar(kept, is_python_number(key))
 
 
 def _code(ctx: Context, key: Value) -> Value:
@@ -323,12 +322,16 @@ def move_to_end(ctx: Context, owner: Hashed, key: Value) -> None:
     store(ctx, owner, key, _pop(ctx, owner, key))
 
 
-def _pop(ctx: Context, owner: Hashed, key: Value) -> Value:
-    """``owner.pop(key)``."""
+def _pop(ctx: Context, owner: Hashed, key: Value, default: Value | None = None) -> Value:
+    """``owner.pop(key)`` or ``owner.pop(key, default)``."""
     _check_own(ctx, owner)
-    number = _present(ctx, find(ctx, owner, key), key)
-    value = making.held(ctx, _value(ctx, owner, number))
-    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    number = find(ctx, owner, key)
+    if default is None:
+        value, how = _value(ctx, owner, _present(ctx, number, key)), "remove"
+    else:
+        value, how = get(ctx, owner, number, default), "discard"
+    value = making.held(ctx, value)
+    compose(ctx, "hashes", how, [owner.alive, owner.info, number], {})
     return value
 
 
@@ -435,14 +438,8 @@ def method(
             return get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
         case "setdefault", [key, default]:
             return _set_default(ctx, owner, key, default)
-        case "pop", [key]:
-            return _pop(ctx, owner, key)
-        case "pop", [key, default]:
-            _check_own(ctx, owner)
-            number = find(ctx, owner, key)
-            value = making.held(ctx, get(ctx, owner, number, default))
-            compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
-            return value
+        case "pop", [key, *rest] if len(rest) <= 1:
+            return _pop(ctx, owner, key, *rest)
         case "update", [other]:
             update(ctx, owner, other)
         case _:

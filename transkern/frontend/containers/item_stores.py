@@ -39,7 +39,6 @@ from transkern.frontend.values.values import (
     Hashed,
     Instance,
     Object,
-    OneOf,
     OrNone,
     Scalar,
     Seq,
@@ -106,8 +105,7 @@ def _key(items: Sequence[Value]) -> Value:
 def _keys_at_run_time(body: Assignments, owner: Value, items: Sequence[Value], value: Value) -> None:
     """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
     ctx, key = body.ctx, _key(items)
-    if isinstance(key, OneOf):
-        choices.fork_for(ctx, key)
+    choices.fork_for(ctx, key)
     if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
         return
     if pools.is_object(ctx, value):

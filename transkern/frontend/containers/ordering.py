@@ -15,7 +15,7 @@ from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
-from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.arrays import as_array, table
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.state import aliasing, memory
@@ -163,11 +163,8 @@ def _take_columns(ctx: Context, one: GrowingList, columns: list[Array]) -> bool:
         _fail_order(ctx)
     array = as_array(ctx, replace(one, tags="", options=()))
     if one.options and one.options != CHARACTERS:  # a text is the number of one: that in their order decides
-        ranks = ctx.inputs.ranks.get(one.options)
-        if ranks is None:
-            ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
-            ctx.inputs.ranks[one.options] = ranks  # one table, however often this is translated
-        array = as_array(ctx, array_item(ctx, captured_array(ctx, ranks), [array]))
+        ranks = np.argsort(np.argsort(np.array(one.options), kind="stable"), kind="stable")
+        array = as_array(ctx, array_item(ctx, table(ctx, ranks), [array]))
     _take(ctx, array, columns)
     return True
 

@@ -239,8 +239,7 @@ def _dict_method(
         case "copy":
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
-            if isinstance(args[0], OneOf):
-                choices.fork_for(ctx, args[0])
+            choices.fork_for(ctx, args[0])
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
                 if name == "get":
                     ctx.must_look_up(owner.token)

@@ -19,7 +19,7 @@ from transkern.frontend.values.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import scalars_set, variables_read
 
 if TYPE_CHECKING:
@@ -77,13 +77,7 @@ def shrinks(state: LoopState, pending: list[tuple[Value, Value]]) -> bool:
             and slot.dims[0] == Var(state.counts.shrinking)
             and isinstance(value, Array)
         ):
-            dim = value.domain[0]
-            match dim:
-                case Apply("maximum", (inner, Const(0)), "index"):
-                    dim = inner
-                case _:
-                    pass
-            gap = b.difference(dim, Var(state.counts.shrinking))
+            gap = b.difference(b.inhabited(value.domain[0]), Var(state.counts.shrinking))
             return gap is not None and gap < 0
     return False
 

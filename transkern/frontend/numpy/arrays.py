@@ -153,6 +153,12 @@ _UNEVEN = (
 )
 
 
+def table(ctx: Context, numbers: Sequence[int] | np.ndarray[Any, Any]) -> Array:
+    """Integers that the translation has made as an array in memory: one, however often they are made."""
+    made = np.asarray(numbers, dtype=np.int64)
+    return captured_array(ctx, ctx.inputs.tables.setdefault(made.tobytes(), made))
+
+
 def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     """An array from outside the function in its memory: an argument that the compiled function brings along."""
     if not _can_be_passed(constant):

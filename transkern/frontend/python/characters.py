@@ -6,11 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.arrays import as_array, captured_array
+from transkern.frontend.numpy.arrays import as_array, table
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
@@ -45,8 +43,7 @@ def byte(ctx: Context, known: bytes, position: Value) -> Value:
     at, extent = integer_expr(ctx, position, "IndexError", NO_POSITION), b.index(len(known))
     inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
     ctx.guard(inside, "IndexError", "index out of range")
-    table = captured_array(ctx, ctx.inputs.texts.setdefault(known, np.frombuffer(known, np.uint8).astype(np.int64)))
-    return Scalar(b.as_index(table.at((b.wrap_index(at, extent),))), True)
+    return Scalar(b.as_index(table(ctx, [*known]).at((b.wrap_index(at, extent),))), True)
 
 
 def at_position(ctx: Context, text: str, at: Expr) -> Value:
@@ -54,9 +51,9 @@ def at_position(ctx: Context, text: str, at: Expr) -> Value:
     known = b.constant(at)
     if known is not None:
         return Static(text[known])
-    codes = ctx.inputs.texts.setdefault(text, np.array([ord(c) for c in text], np.int64))
-    table = captured_array(ctx, codes) if len(text) > _FEW else as_array(ctx, Seq(tuple(Static(int(c)) for c in codes)))
-    return Char(b.as_index(table.at((at,))))
+    codes = [ord(c) for c in text]
+    held = table(ctx, codes) if len(text) > _FEW else as_array(ctx, Seq(tuple(map(Static, codes))))
+    return Char(b.as_index(held.at((at,))))
 
 
 def code_of(value: Value) -> Expr | None:

@@ -6,11 +6,9 @@ from __future__ import annotations
 import hashlib
 from typing import TypeGuard
 
-import numpy as np
-
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.numpy.arrays import captured_array
+from transkern.frontend.numpy.arrays import table
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.values import Array, Char, GrowingList, OneOf, Seq, Static, Value
@@ -29,8 +27,7 @@ def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
     """What a text is looked up by. Python's is another one each run: it orders sets, over which nobody loops here."""
     match text:
         case OneOf(index, options) if len(options) > _FEW:
-            codes = np.array([_number_of_text(t) for t in options], np.int64)
-            return b.as_index(captured_array(ctx, ctx.inputs.codes.setdefault(options, codes)).at((index,)))
+            return b.as_index(table(ctx, [_number_of_text(t) for t in options]).at((index,)))
         case OneOf(index, options):
             return select(index, [b.index(_number_of_text(t)) for t in options])
         case Char(code):
@@ -45,8 +42,7 @@ def numbered(ctx: Context, items: Seq) -> tuple[Array, tuple[str, ...]] | None:
     if not _FEW < len(items.items) == len(texts):
         return None
     of = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    table = ctx.inputs.places.setdefault(tuple(texts), np.array([of[t] for t in texts], np.int64))
-    return captured_array(ctx, table), tuple(of)
+    return table(ctx, [of[t] for t in texts]), tuple(of)
 
 
 def _number_of_text(text: str | None) -> int:

@@ -42,9 +42,9 @@ def note_chosen(ctx: Context, place: Site | None, variable: Var) -> None:
     ctx.heap.choices.append(Choice(place, frozenset(), frozenset([variable.name])))
 
 
-def fork_for(ctx: Context, value: OneOf) -> None:
-    """The same where one of several known objects must be known: a key of a dict whose keys are."""
-    if isinstance(value.index, Var):
+def fork_for(ctx: Context, value: Value) -> None:
+    """The same where a value must be known, if it is one of several known objects: a key of a dict whose keys are."""
+    if isinstance(value, OneOf) and isinstance(value.index, Var):
         fork(ctx, None, value.index.name)
 
 

@@ -123,7 +123,7 @@ class Facts:
     def axis_ranges(self, axes: Sequence[Axis]) -> Iterator[None]:
         """Inside, each axis is known to run over its extent."""
         saved = dict(self.ranges)
-        self.ranges.update({a.name: (b.ZERO, inhabited(a.extent)) for a in axes})
+        self.ranges.update({a.name: (b.ZERO, b.inhabited(a.extent)) for a in axes})
         try:
             yield
         finally:
@@ -204,15 +204,6 @@ class Facts:
         else:
             below = b.at_least(extent, high) or self.not_negative(b.sub(extent, high))
         return (low is not None and self.not_negative(low)) or self.not_negative(expr), below
-
-
-def inhabited(extent: Expr) -> Expr:
-    """An extent as it is where the axis has a position at all: ``max(n - 1, 0)`` is ``n - 1`` there."""
-    match extent:
-        case Apply("maximum", (inner, Const(0)), "index"):
-            return inner
-        case _:
-            return extent
 
 
 def _is_invariant(expr: Expr) -> bool:

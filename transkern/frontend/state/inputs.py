@@ -35,10 +35,7 @@ class Inputs:
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.captured: list[tuple[str, Any]] = []  # arrays from outside the function in their memory: name and array
         self.outside: list[tuple[Array, Any]] = []  # those whose elements are constants, as they were made of them
-        self.texts: dict[str | bytes, np.ndarray[Any, Any]] = {}  # the codes of texts
-        self.ranks: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # of texts in their order
-        self.codes: dict[tuple[Any, ...], np.ndarray[Any, Any]] = {}  # what texts are looked up by
-        self.places: dict[tuple[str, ...], np.ndarray[Any, Any]] = {}  # of texts among those of them that differ
+        self.tables: dict[bytes, np.ndarray[Any, Any]] = {}  # of integers, about texts: by what is in them
         self.handed_out: set[str] = set()  # buffers of what cached functions have made: others have them, too
         self.global_generator = ""  # the memory that says in what order NumPy's one generator is drawn from
 

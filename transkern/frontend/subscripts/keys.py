@@ -42,8 +42,7 @@ def key_object(ctx: Context, value: Value, help: str = "") -> Any:
     if isinstance(value, Seq) and value.kind == "tuple":
         ctx.session.step(1 + len(value.items) // 16)
         return tuple(key_object(ctx, i, help) for i in value.items)
-    if isinstance(value, OneOf):
-        choices.fork_for(ctx, value)
+    choices.fork_for(ctx, value)
     problem, instead = "a dict's key that is known at run time only", help
     if not (isinstance(value, Scalar) and not is_complex(value.dtype)):
         problem, instead = f"{describe(value)} as a key that is known at run time only", key_help(value)

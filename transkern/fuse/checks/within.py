@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     exprs,
     map_block,
     names_in,
+    own_exprs,
     scalars_set,
     variables_read,
     walk,
@@ -110,7 +111,7 @@ def _fills(s: n.Stmt) -> bool:
     inside = list(walk((s,)))
     if not all(isinstance(x, n.Alloc | n.Loop | n.Store) for x in inside):
         return False
-    return not any(isinstance(x, Load) for e in exprs((s,)) for x in walk_expr(e))
+    return not any(isinstance(e, Load) for e in exprs((s,)))
 
 
 def _written(s: n.Stmt) -> set[str]:
@@ -127,10 +128,10 @@ def _decides(program: n.Program, asked: Expr, loop: n.Loop) -> bool:
     own = {name for s in walk(loop.body) for name in scalars_set(s)} | {loop.axis}
     if any(program.buffers[name].role == "argument" for name in _written(loop)):
         return False
-    read = {name for e in exprs(loop.body) for name in variables_read(e)} | set(variables_read(asked))
+    read = {name for s in loop.body for e in own_exprs(s) for name in variables_read(e)} | set(variables_read(asked))
     if not all(name in own or b.is_size_name(name) for name in read) or variables_read(asked) & (own - {loop.axis}):
         return False
     checked = {x for x in walk_expr(asked) if isinstance(x, Load)}
     names = {x.buffer for x in checked}
-    met = {x for e in exprs(loop.body) for x in walk_expr(e) if isinstance(x, Load) and x.buffer in names}
+    met = {e for e in exprs(loop.body) if isinstance(e, Load) and e.buffer in names}
     return bool(met) and met <= checked

@@ -33,7 +33,7 @@ from transkern.fuse.filters.left import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
@@ -341,7 +341,7 @@ class _Masking:
         """How a loop runs over the array: by the offset of its reads and its length."""
         if b.constant(s.start) != 0 or (isinstance(s, n.Loop) and s.step != b.ONE):
             return None
-        gap = b.difference(_positive(s.stop), Var(self.size, "index"))
+        gap = b.difference(b.inhabited(s.stop), Var(self.size, "index"))
         if gap is None:
             return None
         offsets = set()
@@ -525,7 +525,7 @@ class _Masking:
     def _begin(self, s: n.Store, k: Var, cut: _Cut) -> None:
         """Which elements a temporary leaves out, by the first pass that stores into it and by its length."""
         terms, total = b.affine(s.index[0])
-        gap = b.difference(_positive(self.program.buffers[s.buffer].dims[0]), Var(self.size, "index"))
+        gap = b.difference(b.inhabited(self.program.buffers[s.buffer].dims[0]), Var(self.size, "index"))
         front = cut.front - total
         if len(s.index) != 1 or terms != {k: 1} or gap is None or not 0 <= front <= -gap:
             raise Reject
@@ -549,11 +549,3 @@ def _without_lost(block: tuple[n.Stmt, ...], array: str, size: str) -> tuple[n.S
             s = with_bodies(s, lambda body: _without_lost(body, array, size))
         made.insert(0, s)
     return tuple(made)
-
-
-def _positive(size: Expr) -> Expr:
-    match size:
-        case Apply("maximum", (inner, Const(0)), "index"):
-            return inner
-        case _:
-            return size

@@ -8,10 +8,10 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
+from transkern.ir.ops import MIRRORED
 from transkern.records import replace
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
-_TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
 BEST = {"argmax": "max", "argmin": "min"}
 ORDERED = (*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
 """The types whose best element has one position: the first that is equal to it, or no number."""
@@ -64,7 +64,7 @@ def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
     """What a comparison of the size with a small constant asks."""
     if y == size:
         x, y = y, x
-        op = _TURNED.get(op, op)
+        op = MIRRORED.get(op, op)
     value = b.constant(y)
     if x != size or value is None:
         return None
@@ -78,7 +78,7 @@ def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
 
 def edges(op: str, bound: Expr, turned: bool) -> str | None:
     """What a comparison of a position with a constant asks of the first one: how the position compares with that."""
-    op = _TURNED.get(op, op) if turned else op
+    op = MIRRORED.get(op, op) if turned else op
     value = b.constant(bound)
     if value is None:
         return None

@@ -69,7 +69,7 @@ def _shift(s: n.Loop, names: Names) -> n.Loop:
     back = b.sub(p, offset)
     body = map_block(s.body, lambda e: back if e == axis else None)
     body = map_block(body, _normal)
-    stop = _without_floor(s.stop) or s.stop  # max(u, 0) + offset: an empty range stays empty without the max
+    stop = b.inhabited(s.stop)  # max(u, 0) + offset: an empty range stays empty without the max
     return replace(s, axis=p.name, start=offset, stop=b.add(stop, offset), body=body)
 
 
@@ -78,14 +78,6 @@ def _normal(e: Expr) -> Expr | None:
     if isinstance(e, Apply) and e.op in ("add", "subtract") and e.dtype == "index":
         return b.rebuild(e, e.args)
     return None
-
-
-def _without_floor(stop: Expr) -> Expr | None:
-    match stop:
-        case Apply("maximum", (u, Const(0)), "index"):
-            return u
-        case _:
-            return None
 
 
 def _index_uses(s: n.Loop) -> list[Expr]:

@@ -10,7 +10,6 @@ from transkern.frontend.numpy.functions.selecting import is_one_element
 from transkern.frontend.numpy.shaping import reshape, transpose
 from transkern.frontend.numpy.sizes import constant_axis, normal_axis
 from transkern.frontend.python.whole import integer_expr
-from transkern.frontend.state.facts import inhabited
 from transkern.frontend.subscripts.arrays import array_item, positions, scalar_position
 from transkern.frontend.subscripts.slices import settle_slice
 from transkern.frontend.subscripts.storing import write
@@ -101,7 +100,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
             continue
         assert isinstance(piece, Array)
         behind = _places_behind(piece)
-        if behind is not None and b.at_least(extent, b.add(inhabited(piece.domain[0]), behind)):
+        if behind is not None and b.at_least(extent, b.add(b.inhabited(piece.domain[0]), behind)):
             removed.append((piece, behind))
             continue
         if flags is None:
@@ -146,11 +145,11 @@ def _places_behind(piece: Array) -> Expr | None:
 
 def _not_selected(piece: Array, behind: Expr, low: Expr, high: Expr) -> Callable[[Expr], Expr]:
     """The positions in ``[low, high)`` that ``np.where(mask)[0] + behind`` does not name."""
-    end = b.add(inhabited(piece.domain[0]), behind)
+    end = b.add(b.inhabited(piece.domain[0]), behind)
 
     def keep(k: Expr) -> Expr:
         kept = b.logical_not(piece.mask_at(b.sub(k, behind)))
-        if b.difference(inhabited(high), end) != 0:
+        if b.difference(b.inhabited(high), end) != 0:
             kept = b.either(b.compare("greater_equal", k, end), kept)
         return kept if b.at_least(low, behind) else b.either(b.compare("less", k, behind), kept)
 
