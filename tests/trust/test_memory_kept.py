@@ -31,7 +31,9 @@ def test_neither_statements_nor_syntax_trees_stay(tmp_path, monkeypatch):
     statements, trees = _alive(n.Node), _alive(ast.FunctionDef)
     found, _ = transkern.compile(picks, target="cpu")(x, x)
     assert found.tolist() == [1, 2, 0]
-    assert (_alive(n.Node), _alive(ast.FunctionDef)) == (statements, trees)
+    # At most: what tests before this one left behind may go in the meantime.
+    assert _alive(n.Node) <= statements
+    assert _alive(ast.FunctionDef) <= trees
 
 
 def test_a_compiled_function_goes_with_the_last_name_for_it():
