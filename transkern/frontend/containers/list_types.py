@@ -400,7 +400,8 @@ def begin_anew(
     raise error
 
 
-_COLUMNS = 16  # items of tuples in lists
+COLUMNS = 16
+"""The most items that tuples (short lists) in lists have, in a buffer for each place of theirs."""
 
 
 def make_optional(ctx: Context, owner: GrowingList) -> None:
@@ -418,12 +419,12 @@ def columns_of(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList
     """The lists that the items of tuples stand in."""
     if value.kind == "list" and (owner.row == "list" or not owner.columns):
         different = owner.columns and len(owner.columns) != len(value.items)
-        if different or len(value.items) > _COLUMNS or (owner.dtype and owner.dims):
+        if different or len(value.items) > COLUMNS or (owner.dtype and owner.dims):
             rows.wanted(ctx, owner, "a list of lists of different lengths")
     if is_of_numbers(value) and len(owner.columns) not in (0, len(value.items)):
         if owner.row == "tuple" and all(c.dtype and not (c.options or c.objects or c.rows) for c in owner.columns):
             rows.wanted(ctx, owner, "a list of tuples of different lengths")
-    if owner.dtype or len(value.items) > _COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
+    if owner.dtype or len(value.items) > COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
         fail_differ(ctx)
     if not owner.columns:
         owner.row = value.kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -120,7 +120,8 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.append``: one more element behind the others."""
     if owner.row_of is not None:
         twins.check_originals(ctx, owner.row_of.rows.pool.buffer)
-        append_to_row(ctx, owner.row_of, value)
+        aliasing.note_store(ctx, owner.row_of.rows.pool.buffer)
+        _put_each(ctx, owner.row_of, (value,))
         return
     must_be_own(ctx, owner)
     put(ctx, owner, value, b.size(owner.count))
@@ -180,6 +181,9 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         if any(isinstance(item, OrNone) or item == Static(None) for item in value.items):
             rows.wanted(ctx, owner, "a list with None in it, in a list")
         value = as_list(ctx, value)
+    elif isinstance(value, Seq) and value.kind == "list" and not (owner.columns or owner.dtype):
+        if len(value.items) > list_types.COLUMNS and all(is_number(i) or isinstance(i, Scalar) for i in value.items):
+            handing.fail_row(ctx, owner)  # not a buffer for each place, and no memory for each row, until one differs
     if isinstance(value, Seq) and value.kind.startswith("dict_"):
         problem = f"a {value.kind} in a list of run-time length: it is a view, and no list of its own"
         ctx.fail(refusals.LIST_OF_TYPES, problem, "put a list of it there: list(…)")
@@ -394,26 +398,30 @@ def _new_row(ctx: Context, held: Rows) -> Expr:
     return number
 
 
-def append_to_row(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
-    """One more element behind those of a row; of a new one, nobody has seen it without."""
-    if not is_new:
-        aliasing.note_store(ctx, row.rows.pool.buffer)
+def _put_each(ctx: Context, row: Row, items: Sequence[Value]) -> None:
+    """A known number of elements behind those of a row."""
     size = size_of(ctx, row)
     with ctx.emitter.block(ctx.emitter.out) as stores:  # it tells the elements' type
-        put(ctx, row.rows.pool, value, b.add(row_start(ctx, row), size))
-    make_room(ctx, row, size, b.ONE)
+        for k, item in enumerate(items):
+            put(ctx, row.rows.pool, item, b.add(row_start(ctx, row), b.add(size, b.index(k))))
+    _behind(ctx, row, size, b.index(len(items)), stores)
+
+
+def _behind(ctx: Context, row: Row, size: Expr, more: Expr, stores: Sequence[n.Stmt]) -> None:
+    """The row gets as many more elements as these `stores` put there."""
+    make_room(ctx, row, size, more)
     ctx.emitter.out.extend(stores)
-    set_size(ctx, row, b.add(size, b.ONE))
+    set_size(ctx, row, b.add(size, more))
 
 
 def extend_row(ctx: Context, row: Row, value: Value, is_new: bool = False) -> None:
-    """The elements of a list or an array behind those of a row."""
+    """The elements of a list or an array behind those of a row; of a new one, nobody has seen it without."""
     if not is_new:
         aliasing.note_store(ctx, row.rows.pool.buffer)
     contents = ctx.deref(value)
     if isinstance(contents, Seq):
-        for item in contents.items:
-            append_to_row(ctx, row, item, is_new)
+        if contents.items:
+            _put_each(ctx, row, contents.items)
         return
     if isinstance(contents, GrowingList) and not contents.dtype and not contents.columns:
         ctx.lists.untyped.append(contents.original)
@@ -424,9 +432,7 @@ def extend_row(ctx: Context, row: Row, value: Value, is_new: bool = False) -> No
     more = ctx.let(contents.length if isinstance(contents, GrowingList) else contents.dims[0], "more")
     with ctx.emitter.block(ctx.emitter.out) as stores:
         put_many(ctx, row.rows.pool, contents, b.add(row_start(ctx, row), size))
-    make_room(ctx, row, size, more)
-    ctx.emitter.out.extend(stores)
-    set_size(ctx, row, b.add(size, more))
+    _behind(ctx, row, size, more, stores)
 
 
 def placed_dict(ctx: Context, contents: Value) -> Value:
