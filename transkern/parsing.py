@@ -8,13 +8,17 @@ another one go on, and that parses too, it raises "SystemError: AST constructor 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
-_Tree = TypeVar("_Tree")
+_Tree = TypeVar("_Tree", bound=ast.AST)
+_Answer = TypeVar("_Answer")
+_Parsed = TypeVar("_Parsed")
 
 _ATTEMPTS = 20
 _turn = threading.RLock()
@@ -63,9 +67,10 @@ def child_nodes(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in names:
         value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
+        if value.__class__ is list:
+            if value:
+                found += [item for item in value if isinstance(item, ast.AST)]
+        elif value is not None and isinstance(value, ast.AST):
             found.append(value)
     return found
 
@@ -78,6 +83,21 @@ def all_nodes(node: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
+def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answer]:
+    """`question`, answered once for each tree, for as long as the tree is there: each translation reads one anew."""
+    known: WeakKeyDictionary[_Tree, _Answer] = WeakKeyDictionary()
+
+    @functools.wraps(question)
+    def answer(tree: _Tree) -> _Answer:
+        try:
+            return known[tree]
+        except KeyError:
+            found = known[tree] = question(tree)
+            return found
+
+    return answer
+
+
 def parse(text: str | bytes, file: str = "<unknown>") -> ast.Module:
     """The tree of `text`, as `ast.parse` makes it, with its errors."""
     return _parsed(lambda: ast.parse(text, filename=file))
@@ -88,7 +108,7 @@ def parse_expression(text: str) -> ast.expr:
     return _parsed(lambda: ast.parse(text, mode="eval")).body
 
 
-def _parsed(attempt: Callable[[], _Tree]) -> _Tree:
+def _parsed(attempt: Callable[[], _Parsed]) -> _Parsed:
     with _turn:
         for _ in range(_ATTEMPTS):
             with suppress(SystemError):  # a thread of the user's parses meanwhile

@@ -59,8 +59,25 @@ def stride_along(index: Sequence[Expr], axis: str) -> int | None:
     return None if any(axis in variables_read(t) for t in terms) else stride
 
 
-def own_exprs(statement: n.Stmt) -> Iterator[Expr]:
+def own_exprs(statement: n.Stmt) -> tuple[Expr, ...]:
     """The expressions that stand in the statement itself, not in statements inside it."""
+    try:  # as `once_a_statement`, without a call: most of what passes ask is this
+        found: tuple[Expr, ...] = statement.known[own_exprs]
+    except (AttributeError, KeyError):
+        found = known_of(statement)[own_exprs] = tuple(_found_in(statement))
+    return found
+
+
+def own_parts(statement: n.Stmt) -> tuple[Expr, ...]:
+    """`own_exprs`, and everything below them."""
+    try:
+        found: tuple[Expr, ...] = statement.known[own_parts]
+    except (AttributeError, KeyError):
+        found = known_of(statement)[own_parts] = tuple(e for x in own_exprs(statement) for e in walk_expr(x))
+    return found
+
+
+def _found_in(statement: n.Stmt) -> Iterator[Expr]:
     kind = type(statement)
     fields = _OWN.get(kind)
     if fields is None:
@@ -134,8 +151,7 @@ _BLOCKS: dict[type, tuple[str, ...]] = {
 def exprs(block: Iterable[n.Stmt]) -> Iterator[Expr]:
     """Every expression node in the statements."""
     for statement in walk(block):
-        for expr in own_exprs(statement):
-            yield from walk_expr(expr)
+        yield from own_parts(statement)
 
 
 def map_statement(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:

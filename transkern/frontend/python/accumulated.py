@@ -20,7 +20,7 @@ from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.values import Known, Value
-from transkern.parsing import own_nodes
+from transkern.parsing import once_a_tree, own_nodes
 
 _CHARACTERS, _ONE, _REVERSED = "characters-of", "one-character", "reversed-list"
 CHARACTERS = "transkern.characters"
@@ -30,10 +30,13 @@ NAMES: dict[str, Value] = {_CHARACTERS: Known(CHARACTERS), _REVERSED: Known("bui
 _made: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary()
 
 
-def names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+def names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """The names of texts that the function makes longer."""
-    if isinstance(node, ast.Lambda):
-        return set()
+    return frozenset() if isinstance(node, ast.Lambda) else _names(node)
+
+
+@once_a_tree
+def _names(node: ast.FunctionDef) -> frozenset[str]:
     own = own_nodes(node.body)
     pairs = [pair for x in own for pair in _singly(x)]
     augmented = [x.target for x in own if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)]
@@ -44,7 +47,7 @@ def names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     stored = {x.id for x in own if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and id(x) not in bound}
     captured, tried = captured_names_in(node), any(isinstance(x, ast.Try) for x in own)
     together = {t.id for x in own for t in _seen_together(_singly(x), captured, tried)}
-    return (begun & longer) - captured - set(parameter_names(node)) - stored - together
+    return frozenset((begun & longer) - captured - set(parameter_names(node)) - stored - together)
 
 
 def captured_names_in(node: ast.FunctionDef) -> frozenset[str]:
@@ -91,7 +94,7 @@ def _reads(value: ast.expr, names: set[str]) -> bool:
 def as_lists(node: ast.FunctionDef) -> ast.FunctionDef:
     """The function with such texts as lists. The same function twice is the same tree twice."""
     if node not in _made:
-        texts = _Texts(names(node))
+        texts = _Texts(_names(node))
         body = [made for s in copy.deepcopy(node.body) for made in _listed(texts.visit(s))]
         changed = ast.FunctionDef(node.name, node.args, body, node.decorator_list, node.returns)
         _made[node] = ast.copy_location(changed, node)
@@ -100,7 +103,7 @@ def as_lists(node: ast.FunctionDef) -> ast.FunctionDef:
 
 
 class _Texts(ast.NodeTransformer):
-    def __init__(self, texts: set[str]) -> None:
+    def __init__(self, texts: frozenset[str]) -> None:
         self.texts = texts
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:

@@ -12,8 +12,14 @@ from transkern.errors import CompileError
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.values.values import Function
 from transkern.ir.expr import NOWHERE, Frame, Span
-from transkern.parsing import all_nodes
+from transkern.parsing import all_nodes, once_a_tree
 from transkern.records import replace
+
+
+@once_a_tree
+def _size(tree: ast.AST) -> int:
+    """Of how many nodes it is made."""
+    return sum(1 for _ in all_nodes(tree))
 
 
 class Session:
@@ -77,6 +83,6 @@ class Session:
         if node not in self.texts_read:
             self.texts_read.add(node)
             most = int(limits.STEPS * self.budget.factor)
-            if sum(1 for _ in all_nodes(node)) > most:
+            if _size(node) > most:
                 why = f"a function of more than {most} nodes"
                 raise limits.exhausted(why, span_of(node, self.file), self.lines)

@@ -19,8 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.syntax.desugar import placed
-from transkern.frontend.syntax.syntax import once_a_tree
-from transkern.parsing import all_nodes, child_nodes, own_nodes
+from transkern.parsing import all_nodes, child_nodes, once_a_tree, own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
 """The function of a module that a name means, if its own free names mean there what they mean here."""

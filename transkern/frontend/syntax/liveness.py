@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from transkern.frontend.syntax.syntax import once_a_tree
-from transkern.parsing import all_nodes, child_nodes
+from transkern.parsing import all_nodes, child_nodes, once_a_tree
 
 Names = frozenset[str]
 

@@ -21,10 +21,15 @@ from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.hoisting import NotRewritten, hoisted
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import local_names, parameter_names
-from transkern.parsing import all_nodes, own_nodes
+from transkern.parsing import all_nodes, once_a_tree, own_nodes
 
 _PASSED = "_transkern_nonlocals"
 _IGNORED = "result-not-used"
+
+
+@once_a_tree
+def _has_nonlocals(node: ast.FunctionDef) -> bool:
+    return any(isinstance(x, ast.Nonlocal) for x in all_nodes(node))
 
 
 def passed_on(
@@ -33,7 +38,7 @@ def passed_on(
     """The function with functions in it that bind none of its names; itself where there are none, or where they are
     more than called. `python` tells whether a name means Python's own function. The same function twice is the same
     tree twice."""
-    if isinstance(node, ast.Lambda) or not any(isinstance(x, ast.Nonlocal) for x in all_nodes(node)):
+    if isinstance(node, ast.Lambda) or not _has_nonlocals(node):
         return node
     if not hasattr(node, _PASSED):
         try:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from transkern.frontend.syntax.syntax import once_a_tree, stored_names
-from transkern.parsing import all_nodes
+from transkern.frontend.syntax.syntax import stored_names
+from transkern.parsing import all_nodes, once_a_tree
 
 _VIEWS = frozenset([
     "asanyarray", "asarray", "ascontiguousarray", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "array_split",

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Callable, Sequence
-from typing import TypeVar
-from weakref import WeakKeyDictionary
+from collections.abc import Sequence
 
 import numpy as np
 
-from transkern.parsing import all_nodes, child_nodes
-
-_Tree = TypeVar("_Tree", bound=ast.AST)
-_Answer = TypeVar("_Answer")
-
-
-def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answer]:
-    """`question`, answered once for each tree, for as long as the tree is there: each translation reads one anew."""
-    known: WeakKeyDictionary[_Tree, _Answer] = WeakKeyDictionary()
-
-    @functools.wraps(question)
-    def answer(tree: _Tree) -> _Answer:
-        try:
-            return known[tree]
-        except KeyError:
-            found = known[tree] = question(tree)
-            return found
-
-    return answer
+from transkern.parsing import all_nodes, child_nodes, once_a_tree
 
 
 def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -155,16 +134,19 @@ def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
 def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names bound otherwise than by an augmented assignment."""
-    augmented = {
-        id(x.target)
-        for s in body
-        for x in all_nodes(s)
-        if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
-    }
-    return {
-        x.id for s in body for x in all_nodes(s)
-        if isinstance(x, ast.Name) and isinstance(x.ctx, (ast.Store, ast.Del)) and id(x) not in augmented
-    }  # fmt: skip
+    return {name for s in body for name in _rebound_in(s)}
+
+
+@once_a_tree
+def _rebound_in(statement: ast.stmt) -> frozenset[str]:
+    names: list[ast.Name] = []
+    augmented: set[ast.expr] = set()
+    for x in all_nodes(statement):
+        if isinstance(x, ast.Name):
+            names.append(x)
+        elif isinstance(x, ast.AugAssign):
+            augmented.add(x.target)
+    return frozenset(x.id for x in names if not isinstance(x.ctx, ast.Load) and x not in augmented)
 
 
 _CHANGING = frozenset(
@@ -186,6 +168,7 @@ def _stored_in(statement: ast.stmt) -> frozenset[str]:
     return frozenset((changed | stored_names(statement)) - {""})
 
 
+@once_a_tree
 def returns(statement: ast.stmt) -> bool:
     return any(isinstance(x, ast.Return) for x in all_nodes(statement))
 
