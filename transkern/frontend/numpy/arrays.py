@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ from transkern.frontend.values.values import (
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load, Reduce
+from transkern.ir.expr import Axis, Const, Expr, Load, Reduce
 from transkern.ir.nodes import Buffer
 
 _CAPTURED = (
@@ -195,17 +195,43 @@ def opened(ctx: Context, value: Value) -> Value:
 
 
 def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
-    """A list of tuples of numbers as an array with a column for each item."""
-    columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
-    if owner.row == OPTIONAL:
+    """A list of tuples (short lists) of numbers, or of such, as an array with a column for each item."""
+    leaves = list(_leaves(owner))
+    if OPTIONAL in (owner.row, *(c.row for c in leaves)):
         help = "take np.nan, or a number that stands for it"
         ctx.fail(refusals.MAY_BE_NONE, "an array of a list with None in it", help)
-    if any(c.dims or c.columns or not c.dtype or c.options for c in owner.columns):
+    if any(not c.dtype or c.options or c.objects or c.rows for c in leaves):
         ctx.fail(refusals.ARRAY_OF, "an array of tuples of something else than numbers", "append tuples of numbers")
-    dtype = result_type(ctx, columns)
-    axes = ctx.names.axes((count, b.index(len(columns))))
-    parts = [b.cast(Load(c.buffer, c.index(axes[0].var), c.dtype), dtype) for c in owner.columns]
-    return Array(axes, select(axes[1].var, parts))
+    dtype = result_type(ctx, [Scalar(Load(c.buffer, (b.ZERO,) * (1 + len(c.dims)), c.dtype), c.python) for c in leaves])
+    axes = ctx.names.axes((count, *_places(ctx, owner)))
+
+    def body(held: GrowingList, places: Sequence[Axis]) -> Expr:
+        if held.columns:
+            return select(places[0].var, [body(c, places[1:]) for c in held.columns])
+        index = (*held.index(axes[0].var), *(a.var for a in places))
+        return b.cast(Load(held.buffer, index, held.dtype), dtype)
+
+    return Array(axes, body(owner, axes[1:]))
+
+
+def _leaves(owner: GrowingList) -> Iterator[GrowingList]:
+    """The lists that the numbers stand in of a list of tuples, which may have tuples in them."""
+    for column in owner.columns:
+        if column.columns and column.row != OPTIONAL:
+            yield from _leaves(column)
+        else:
+            yield column
+
+
+def _places(ctx: Context, owner: GrowingList) -> tuple[Expr, ...]:
+    """The shape of one element of a list."""
+    if not owner.columns:
+        return owner.dims
+    first, *others = (_places(ctx, c) for c in owner.columns)
+    if any(o != first for o in others):
+        problem = "an array of tuples whose items differ in shape"
+        ctx.fail(refusals.ARRAY_OF, problem, "append tuples of numbers, or of tuples of one length")
+    return (b.index(len(owner.columns)), *first)
 
 
 def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
