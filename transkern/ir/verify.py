@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import is_held
 from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scalar
@@ -115,9 +116,17 @@ class _Checking:
             case n.Define(axes=axes) | n.Write(axes=axes) | n.Scan(axes=axes) | n.Scatter(axes=axes):
                 self.exprs(own_exprs(s), self.with_axes(axes, seen))
                 self.buffers((s.buffer,))
+                if isinstance(s, n.Define):
+                    self.shape(s)
             case _:
                 self.exprs(own_exprs(s), seen)
                 self.plain(s, seen)
+
+    def shape(self, s: n.Define) -> None:
+        """What is computed has the shape of the memory that it is put into."""
+        dims, extents = self.program.buffers[s.buffer].dims, tuple(a.extent for a in s.axes)
+        if len(dims) != len(extents) or any(x != y and b.difference(x, y) != 0 for x, y in zip(dims, extents, strict=True)):
+            self.fail(f"`{s.buffer}` has other dims than what it is made of")
 
     def plain(self, s: n.Stmt, seen: dict[str, str]) -> None:
         match s:

@@ -34,15 +34,17 @@ def count_by_axis(program: n.Program) -> n.Program:
     """The program with such variables as they were before the loops."""
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    return replace(program, body=_block(program.body))
+    buffers = dict(program.buffers)
+    body = _block(program.body, buffers)
+    return replace(program, body=body, buffers=buffers)
 
 
-def _block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+def _block(statements: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> tuple[n.Stmt, ...]:
     out: list[n.Stmt] = []
     known: dict[str, Expr] = {}  # what counts are here
     for s in statements:
-        made = with_bodies(s, _block)
-        for x in _counted(made, known) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]:
+        made = with_bodies(s, lambda block: _block(block, buffers))
+        for x in _counted(made, known, buffers) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]:
             for name in scalars_set(x) - {x.name if isinstance(x, n.Assign) else ""}:
                 known.pop(name, None)
             if isinstance(x, n.Assign):
@@ -54,8 +56,8 @@ def _block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
     return tuple(out)
 
 
-def _counted(s: n.Loop, known: Mapping[str, Expr]) -> list[n.Stmt]:
-    """The loop without what it counts, and what that comes to."""
+def _counted(s: n.Loop, known: Mapping[str, Expr], buffers: dict[str, n.Buffer]) -> list[n.Stmt]:
+    """The loop without what it counts, and what that comes to; the sizes of what it makes are told by the axis, too."""
     if s.step != b.ONE or any(isinstance(x, _LEAVING) for x in walk(s.body)):
         return [s]
     own, written = scalars_set(s), buffers_written(s)
@@ -72,7 +74,13 @@ def _counted(s: n.Loop, known: Mapping[str, Expr]) -> list[n.Stmt]:
                     steps.setdefault(name, {})[k] = by
             case _:
                 pass
-    counted = {name: places for name, places in steps.items() if len(places) == times[name]}
+    made_here = _made(s.body)
+    limits = (end for name, held in buffers.items() if name not in made_here for end in (held.low, held.high))
+    # what limits the elements of others' memory is what it is in each iteration
+    limiting = set[str]().union(*(variables_read(end) for end in limits if end is not None))
+    counted = {
+        name: places for name, places in steps.items() if len(places) == times[name] and name not in limiting
+    }  # fmt: skip
     if not counted:
         return [s]
     here = b.sub(Var(s.axis, "index"), s.start)
@@ -87,9 +95,20 @@ def _counted(s: n.Loop, known: Mapping[str, Expr]) -> list[n.Stmt]:
             at = b.add(b.mul(b.index(each), here), b.index(so_far))
             values[Var(name, "index")] = b.add(begun[name], at)
         body.append(map_statement(x, values.get))
+        names = {name: values[Var(name, "index")] for name in counted}
+        for made in _made((x,)):
+            held = buffers[made]
+            low, high = (None if end is None else b.substitute(end, names) for end in (held.low, held.high))
+            dims = tuple(b.substitute(d, names) for d in held.dims)
+            buffers[made] = replace(held, dims=dims, low=low, high=high)
     trips = b.maximum(b.sub(s.stop, s.start), b.ZERO)
     last = [
         n.Assign(name, b.add(begun[name], b.mul(b.index(sum(places.values())), trips)), span=s.span)
         for name, places in counted.items()
     ]
     return [replace(s, body=tuple(body)), *last]
+
+
+def _made(statements: Iterable[n.Stmt]) -> set[str]:
+    """The buffers whose memory is made in statements."""
+    return {s.buffer for s in walk(statements) if isinstance(s, (n.Alloc, n.Define))}
