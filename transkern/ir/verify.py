@@ -125,7 +125,8 @@ class _Checking:
     def shape(self, s: n.Define) -> None:
         """What is computed has the shape of the memory that it is put into."""
         dims, extents = self.program.buffers[s.buffer].dims, tuple(a.extent for a in s.axes)
-        if len(dims) != len(extents) or any(x != y and b.difference(x, y) != 0 for x, y in zip(dims, extents, strict=True)):
+        same = (x == y or b.difference(x, y) == 0 for x, y in zip(dims, extents, strict=False))
+        if len(dims) != len(extents) or not all(same):
             self.fail(f"`{s.buffer}` has other dims than what it is made of")
 
     def plain(self, s: n.Stmt, seen: dict[str, str]) -> None:

@@ -197,10 +197,19 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
         return
     if isinstance(contents, GrowingList) and not is_typed(ctx, contents):
         return
-    if isinstance(contents, GrowingList) and rows.go_one_by_one(owner, contents):
+    if isinstance(contents, GrowingList) and _go_one_by_one(ctx, owner, contents):
         compositions.compose(ctx, "lists", "put_behind", [owner, contents], {})
         return
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), _put_behind(ctx, owner, contents))))
+
+
+def _go_one_by_one(ctx: Context, owner: GrowingList, value: GrowingList) -> bool:
+    """Whether what a list is extended by has lists in it that are others than its own; also in tuples."""
+    if not value.columns or owner.dtype or (owner.columns and owner.of is not value.of):
+        return rows.go_one_by_one(owner, value)
+    owner.of = value.of
+    columns = columns_of(ctx, owner, Seq((Static(None),) * len(value.columns), value.row))
+    return any(_go_one_by_one(ctx, mine, its) for mine, its in zip(columns, value.columns, strict=True))
 
 
 def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:

@@ -18,7 +18,7 @@ from transkern.frontend.numpy import library_calls
 from transkern.frontend.numpy.arrays import as_array, table
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
-from transkern.frontend.state import aliasing, memory
+from transkern.frontend.state import aliasing
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE
@@ -115,7 +115,7 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
         if rows.view and rows.ndim > 1:
             aliasing.note_append(ctx, rows.base)
             aliasing.note_held(ctx, items.buffer, rows.base)
-            items.shared = memory.is_of_argument(ctx, rows.base)
+            items.shared = aliasing.holds_arguments(ctx, rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
         ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):

@@ -32,7 +32,7 @@ from transkern.frontend.containers.rows import make_room, set_size, size_of
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array, list_array
-from transkern.frontend.state import aliasing, handing, memory, twins
+from transkern.frontend.state import aliasing, handing, twins
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number
@@ -209,7 +209,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
             aliasing.note_append(ctx, array.base)
             aliasing.note_held(ctx, owner.buffer, array.base)
             twins.note_array(ctx, owner, array)
-            owner.shared = owner.shared or memory.is_of_argument(ctx, array.base)
+            owner.shared = owner.shared or aliasing.holds_arguments(ctx, array.base)
         list_type(ctx, owner, array.dtype, array.dims, False)
         twins.check_left(ctx, owner)
         index = (*owner.index(count), *(a.var for a in array.axes))
@@ -381,7 +381,7 @@ def _array_number(ctx: Context, held: Rows, value: Array | Concatenation) -> Exp
         aliasing.note_append(ctx, array.base)
         aliasing.note_held(ctx, held.pool.buffer, array.base)
         twins.note_array(ctx, held.pool, array)
-        held.shared = held.shared or memory.is_of_argument(ctx, array.base)
+        held.shared = held.shared or aliasing.holds_arguments(ctx, array.base)
     number = _new_row(ctx, held)
     extend_row(ctx, Row(held, number), array, is_new=True)
     return number

@@ -15,7 +15,7 @@ from transkern.frontend.containers.elements import is_typed, list_position
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import all_of
 from transkern.frontend.numpy.arrays import as_array, list_array
-from transkern.frontend.state import aliasing, handing, memory, twins
+from transkern.frontend.state import aliasing, handing, twins
 from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
@@ -170,7 +170,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
         aliasing.note_append(ctx, array.base)
         aliasing.note_held(ctx, owner.buffer, array.base)
         twins.note_array(ctx, owner, array)
-        owner.shared = owner.shared or memory.is_of_argument(ctx, array.base)
+        owner.shared = owner.shared or aliasing.holds_arguments(ctx, array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
     ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])

@@ -123,11 +123,16 @@ def _table_of_both(
         return first
     second = carried_lists.shape_of_table(two)
     both = None if first is None or second is None else carried_lists.joined(first, second)
+    if first is not None and second is not None and carried_lists.has_shared(first):
+        if not carried_lists.has_shared(second):  # behind the first iteration the arguments are not in it any more
+            return None
     for fixed in carried_lists.of_one_length(one, two) if both is None else ():
         rows.wanted(ctx, fixed, f"`{name}`, a list of lists of other lengths in each iteration")
     for fixed, dtype, python in carried_lists.of_one_type(one, two) if both is None else ():
         if fixed.site is not None:
             list_types.mixed(ctx, fixed, dtype, python, "give its elements one type")
+    for fixed in carried_lists.of_arrays(one, two) if both is None else ():
+        rows.wanted(ctx, fixed, f"`{name}`, a list of arrays that is another one in each iteration")
     return both
 
 

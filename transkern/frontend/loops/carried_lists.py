@@ -9,7 +9,7 @@ from transkern.frontend.anew import Site
 from transkern.frontend.containers import list_types, making, rows
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import list_array
-from transkern.frontend.state import handing
+from transkern.frontend.state import aliasing, handing
 from transkern.frontend.values.values import Array, GrowingList, Pool, Row, Scalar, Value, children
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -46,6 +46,7 @@ class Table:
     nested: bool = False  # its elements are lists (tuples, arrays: `kind`) of their own lengths
     kind: str = ""
     pool: Table | None = None  # what these hold; None where all are empty, as far as is known
+    shared: bool = field(default=False, compare=False)  # some of these are views of arguments
 
 
 def shape_of_table(owner: GrowingList) -> Table | None:
@@ -64,10 +65,10 @@ def shape_of(one: GrowingList) -> Table | None:
     if one.rows is None:
         return shape
     pool = shape_of(one.rows.pool)
-    if one.rows.shared or (pool is None and not _is_untyped(one.rows.pool)):
+    if pool is None and not _is_untyped(one.rows.pool):
         return None
     kind = one.rows.kind if pool is not None or one.rows.kind == "tuple" else ""
-    return replace(shape, dtype="index", python=True, nested=True, kind=kind, pool=pool)
+    return replace(shape, dtype="index", python=True, nested=True, kind=kind, pool=pool, shared=one.rows.shared)
 
 
 def joined(one: Table, two: Table) -> Table | None:
@@ -80,7 +81,21 @@ def joined(one: Table, two: Table) -> Table | None:
         return None
     columns = [joined(*both) for both in zip(one.columns, two.columns, strict=True)]
     found = tuple(c for c in columns if c is not None)
-    return replace(heads[0], columns=found, pool=pool) if len(found) == len(columns) else None
+    if len(found) < len(columns):
+        return None
+    return replace(heads[0], columns=found, pool=pool, shared=one.shared or two.shared)
+
+
+def has_shared(one: Table) -> bool:
+    """Whether arguments stand in a list, as far as is known."""
+    return one.shared or any(map(has_shared, one.columns)) or (one.pool is not None and has_shared(one.pool))
+
+
+def of_arrays(*lists: GrowingList | Table) -> list[GrowingList]:
+    """The lists in some whose elements are arrays of one shape: a loop that binds such a list anew carries them as
+    arrays of lengths of their own."""
+    parts = (part for x in lists if isinstance(x, GrowingList) for part in x.parts)
+    return [part for part in parts if len(part.dims) == 1 and not (part.row or part.prefix or part.rows)]
 
 
 def of_one_length(one: GrowingList | Table, two: GrowingList | Table) -> list[GrowingList]:
@@ -149,6 +164,7 @@ def become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
     if shape.nested:
         site = shape.pool and shape.pool.site
         made.rows = making.new_rows(ctx, made.buffer, site or ("fixed",), shape.kind)
+        made.rows.shared = shape.shared
         for one in made.rows.lists[:-1]:
             _hold(ctx, one, "index", True)
         if shape.pool is not None:
@@ -168,6 +184,7 @@ def _with_rows(ctx: Context, owner: GrowingList, value: GrowingList) -> list[tup
     for mine, its in zip(owner.parts, value.parts, strict=False):
         if mine.rows is None or its.rows is None or mine.rows is its.rows:
             continue
+        aliasing.note_held_as_in(ctx, mine.rows.pool.buffer, its.rows.pool.buffer)
         if any(_is_seen_elsewhere(ctx, one, (owner, value)) for one in (mine, its)):
             handing.must_stay(ctx, mine.rows.pool.buffer)
             handing.must_stay(ctx, its.rows.pool.buffer)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.state import handing, memory
 from transkern.frontend.syntax.desugar import RETURNED
-from transkern.frontend.values.reach import reached, shows
+from transkern.frontend.values.reach import is_memory_of, reached
 from transkern.frontend.values.values import (
     ITEM,
     Array,
@@ -20,6 +20,7 @@ from transkern.frontend.values.values import (
     Maybe,
     Object,
     OrNone,
+    Seq,
     Unbound,
     Value,
     children,
@@ -31,20 +32,42 @@ if TYPE_CHECKING:
 
 
 def check_alias(state: LoopState, owner: Loops, name: str, value: Value) -> None:
-    """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
-    if not isinstance(value, Array) or not value.view:
+    """Two names for one array at the end of an iteration, or one for an array that stands in a list, a dict or an
+    object, and a store into it: copies would not do."""
+    # what a branch has chosen is a copy of what it shows
+    bases = {base for one in _arrays_of(value) if one.view for base in owner.ctx.aliasing.shown_by(one.base)}
+    if not bases:
         return
+    heap = owner.ctx.heap.contents
     same = [
-        k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+        k for k, v in owner.env.items() if k != name and is_memory_of(heap, v, bases)
         and (k not in state.all_assigned or state.is_live(k))  # else the next iteration begins with another array
     ]  # fmt: skip
-    stored = state.stored & {name, *same}
+    outer = (frame for frame in owner.ctx.scopes.frames if frame is not owner.env)
+    same += [k for frame in outer for k, v in frame.items() if is_memory_of(heap, v, bases)]
+    # stores into what a list has, `note_shown` sees to: that the list changes is none
+    stored = state.stored & {name, *(k for k in same if isinstance(owner.env.get(k), Array))}
     if same and stored:
+        held = owner.env.get(same[0])
+        are = f"`{name}` and `{same[0]}` are one array" if isinstance(held, Array) else f"`{name}` is in `{same[0]}`"
         owner.ctx.fail(
             refusals.LOOP_ALIAS,
-            f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
-            f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
+            f"{are} at the end of an iteration, and the loop stores into `{sorted(stored)[0]}`",
+            f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}" if isinstance(held, Array)
+            else f"bind {name} to a copy",
         )  # fmt: skip
+
+
+def _arrays_of(value: Value) -> Iterator[Array]:
+    """An array, or those in a tuple."""
+    match value:
+        case Array():
+            yield value
+        case Maybe(value=inner) | OrNone(value=inner):
+            yield from _arrays_of(inner)
+        case Seq(items):
+            for item in items:
+                yield from _arrays_of(item)
 
 
 def note_shown(state: LoopState, owner: Loops, name: str, slot: Value, value: Value) -> None:
@@ -79,7 +102,7 @@ def _is_seen_behind(state: LoopState, owner: Loops, name: str, value: Array) -> 
     ]  # fmt: skip
     heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
     held = [v for contents in ctx.heap.contents.values() for v in children(contents) or ()] if name is ITEM else []
-    shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
+    shown = [v for v in (*others, *held) if is_memory_of(heap, v, (value.base,))]
     return len(shown) > (1 if name is ITEM else 0)
 
 

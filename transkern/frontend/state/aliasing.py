@@ -14,6 +14,7 @@ from transkern.errors import CompileError
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.state import choices, twins
 from transkern.frontend.state.memory import is_of_argument, reads
+from transkern.frontend.values.reach import is_memory_of
 from transkern.frontend.values.reach import shows as reaches
 from transkern.frontend.values.values import ITEM, Array, Scalar, Unbound, Value, children, lies
 from transkern.ir import build as b
@@ -109,7 +110,7 @@ def is_seen(ctx: Context, name: str, value: Value) -> bool:
     heap = {} if name is ITEM else ctx.heap.contents  # what stands in a container is seen through that
     others = [v for frame in ctx.scopes.frames for k, v in frame.items() if k != name]
     others += [v for contents in heap.values() for v in children(contents) or ()]
-    return any(reaches(heap, v, lambda a: a.view and a.base == value.base) for v in others)
+    return any(is_memory_of(heap, v, (value.base,)) for v in others)
 
 
 def note_doubtful(ctx: Context, copy: str, shown: str, problem: str, help: str) -> None:
@@ -133,11 +134,32 @@ def note_append(ctx: Context, buffer: str) -> None:
     ctx.aliasing.appended.add(buffer)
 
 
+def arguments_in(ctx: Context, buffer: str) -> set[str]:
+    """The arguments' arrays that stand in a list with this memory, as copies."""
+    held, buffers = ctx.aliasing.held_in.get(buffer, set()), ctx.names.buffers
+    return {base for base in held if base in buffers and is_of_argument(ctx, base)}
+
+
+def holds_arguments(ctx: Context, buffer: str) -> bool:
+    """Whether `buffer` is an argument's, or that of a list in which some stand as copies."""
+    return is_of_argument(ctx, buffer) or bool(arguments_in(ctx, buffer))
+
+
 def note_held(ctx: Context, buffer: str, base: str) -> None:
     """The memory of a list gets the elements of an array, which others may see under a name of its own."""
-    ctx.aliasing.held_in.setdefault(buffer, set()).add(base)
+    bases = ctx.aliasing.held_in.setdefault(buffer, set())
+    bases |= {base, *arguments_in(ctx, base)} - {buffer}
     if base in ctx.lists.lengths.buffers:
         twins.join(ctx, buffer, base)
+
+
+def note_held_as_in(ctx: Context, buffer: str, other: str) -> None:
+    """The memory of a list gets the arrays that another one has: what shows these is to be kept as it is, too."""
+    more = ctx.aliasing.held_in.get(other, set()) - ctx.aliasing.held_in.get(buffer, set())
+    if more and buffer in ctx.aliasing.stored_in:  # in an iteration before, perhaps
+        fail_shared(ctx, buffer)
+    for base in sorted(more):
+        note_held(ctx, buffer, base)
 
 
 def check_held(ctx: Context, buffer: str) -> None:

@@ -26,8 +26,7 @@ from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.values import doubts, shaped
 from transkern.frontend.values.describing import describe, difference
 from transkern.frontend.values.numbers import is_of_numbers
-from transkern.frontend.values.reach import shows as reaches
-from transkern.frontend.values.reach import stands_in_list
+from transkern.frontend.values.reach import is_memory_of, stands_in_list
 from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
@@ -609,8 +608,7 @@ class Branches(Assignments):
             if value.base in ctx.aliasing.doubtful:
                 found |= {value.base, ctx.aliasing.doubtful[value.base][0]}
             if ctx.names.buffers[value.base].role == "argument" or any(
-                reaches(ctx.heap.contents, v, lambda a, base=value.base: a.view and a.base == base)  # type: ignore[misc]
-                for v in others
+                is_memory_of(ctx.heap.contents, v, (value.base,)) for v in others
             ):
                 found.add(value.base)
         return frozenset(found)

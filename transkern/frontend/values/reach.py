@@ -6,7 +6,7 @@ a tuple in a dict shows a store as one with a name of its own does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from transkern.frontend.values.values import (
     Array,
@@ -58,6 +58,14 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
 def shows(heap: Mapping[int, Value], value: Value, test: Callable[[Array], bool]) -> bool:
     """Whether some array that a value is, or holds, passes a test."""
     return any(isinstance(v, Array) and test(v) for v in reached(heap, value))
+
+
+def is_memory_of(heap: Mapping[int, Value], value: Value, bases: Collection[str]) -> bool:
+    """Whether a value is, or holds, an array in one of these buffers, or a list whose elements stand there."""
+    return any(
+        v.view and v.base in bases if isinstance(v, Array) else isinstance(v, GrowingList) and v.buffer in bases
+        for v in reached(heap, value)
+    )
 
 
 def stands_in_list(value: Value, handed: set[int], appended: set[str]) -> bool:
