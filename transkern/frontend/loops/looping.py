@@ -704,7 +704,7 @@ class Loops(Branches):
                     state.widened = True
                 # those of an iteration's own are read in the order in which they are filled
                 filled = [owner for owner in ctx.lists.untyped[untyped:] if owner.dtype or owner.columns]
-                if any(owner.depth <= len(ctx.control.trips) or owner.options for owner in filled):
+                if any(owner.around.depth <= len(ctx.control.trips) or owner.options for owner in filled):
                     state.widened = True
                 # what the iteration took for known before its store, or of a list's length, may not be so
                 if len(ctx.aliasing.stored) + len(ctx.lists.grown) > stored:

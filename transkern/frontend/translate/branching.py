@@ -410,7 +410,8 @@ class Branches(Assignments):
         if len(kinds) > 1:
             return Unbound(f"`{name}` is a {' or a '.join(sorted(kinds))} on each of two paths", self.decides)
         joined = making.new(ctx, name, self.site(f"{name} of two"))
-        joined.known -= _named_in(out1) | _named_in(out2)  # its memory is made before the paths part
+        known = joined.around.known - _named_in(out1) - _named_in(out2)  # its memory is made before the paths part
+        joined.around = replace(joined.around, known=known)
         for value, out in ((one, out1), (two, out2)):
             with ctx.emitter.block(out) as more:
                 growing.extend(ctx, joined, value)
