@@ -35,7 +35,7 @@ from transkern.ir.traverse import (
     walk_expr,
 )  # fmt: skip
 from transkern.targets.chelpers import FOR_GCC
-from transkern.targets.clike import CPrinter, ident, kind_of
+from transkern.targets.clike import CPrinter, ident
 from transkern.targets.comments import comment
 from transkern.targets.cpu.printing import waking
 from transkern.targets.cpu.printing.extremes import begin_extremes, end_extremes
@@ -59,6 +59,7 @@ from transkern.targets.cpu.printing.timers import Measuring
 from transkern.targets.cpu.printing.types import TYPES, element_type
 from transkern.targets.cpu.printing.waking import begin_deal, end_deal
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
+from transkern.targets.operands import kind_of
 
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SHORT = 16  # iterations of a loop that is written out
