@@ -35,7 +35,8 @@ from transkern.targets.cpu.printing.entry.libraries import called_library
 from transkern.targets.cpu.printing.entry.raising import raised
 from transkern.targets.cpu.printing.entry.repeating import Repeating
 from transkern.targets.cpu.printing.entry.results import result_text
-from transkern.targets.cpu.printing.kernels import Function, KernelPrinter
+from transkern.targets.cpu.printing.functions import Function, function_of
+from transkern.targets.cpu.printing.kernels import KernelPrinter
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
@@ -342,7 +343,7 @@ class Module:
 
     def kernel(self, s: n.Kernel, live: _Live) -> None:
         timer = self.begin_timer("kernel", s.name, s)
-        function = self.printer.function(s, live)
+        function = function_of(self.printer, s, live)
         if self.timers is not None:
             self.timers.around.pop()
         self.functions.append(function)
