@@ -37,6 +37,7 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen
@@ -93,7 +94,6 @@ from transkern.fuse.schedule.ends import end_by_lane
 from transkern.fuse.schedule.fetch import fetch_rows
 from transkern.fuse.schedule.interchange import lanes_outside
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
-from transkern.fuse.schedule.lanes import block_lanes
 from transkern.fuse.schedule.layouts import lay_out
 from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from transkern.fuse.schedule.lanes import at_most
+from transkern.fuse.lanes.blocks import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr

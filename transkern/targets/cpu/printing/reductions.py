@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.schedule.columns import PART
-from transkern.fuse.schedule.lanes import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
