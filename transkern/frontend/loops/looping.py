@@ -14,8 +14,9 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.containers import pools
-from transkern.frontend.loops import carried_sharing, counting, iterating, over_changes, rolling, steps
-from transkern.frontend.loops.carried import LoopState
+from transkern.frontend.loops import counting, iterating, over_changes, rolling, steps
+from transkern.frontend.loops.carried import sharing as carried_sharing
+from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
 from transkern.frontend.sources.source import span_of

@@ -11,8 +11,8 @@ from transkern import refusals
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.containers import growing, list_types, making
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_dicts
-from transkern.frontend.loops.carried_sharing import is_shown
+from transkern.frontend.loops.carried import dicts as carried_dicts
+from transkern.frontend.loops.carried.sharing import is_shown
 from transkern.frontend.loops.trips import bound_of, stable_parts
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
