@@ -14,6 +14,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import MustGrow, Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import hashed, sequences
+from transkern.frontend.loops import trying
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.python.texts import as_text
@@ -293,7 +294,7 @@ class Translator(Loops):
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)
-        error = self.exception_class(kind, exc)
+        error = trying.exception_class(self, kind, exc)
         name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
         if error is np.exceptions.AxisError and len(given) in (1, 2):  # of a text, or of an axis and a dimension
             given = given if len(given) == 1 else [_axis_text(*given)]
