@@ -77,7 +77,7 @@ def slot_of(state: LoopState, owner: Loops, name: str, kind: Any, initial: Value
             if initial is not None:
                 assert isinstance(initial, Array)
                 _note_outside(state, ctx, buffer.name, name, initial)
-                owner.fill(buffer, count, initial)
+                shaped.fill_counted(ctx, buffer, count, initial)
             else:
                 ctx.emit(n.Assign(count.name, b.ZERO))
             return ctx.names.whole(buffer, (count, *rest))

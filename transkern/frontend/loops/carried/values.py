@@ -95,7 +95,7 @@ def assign_all(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]
             assert isinstance(value, Array)
             size = slot.dims[0] if slot.dims else None
             if isinstance(size, Var) and size.name == f"{slot.base}.size":
-                owner.fill(ctx.names.buffers[slot.base], size, value)
+                shaped.fill_counted(owner.ctx, ctx.names.buffers[slot.base], size, value)
             else:
                 ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
 
