@@ -31,6 +31,7 @@ from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
+from transkern.frontend.translate.binding import in_place
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
@@ -214,7 +215,7 @@ class Translator(Loops):
                 elif isinstance(node, ast.Global):
                     self.globals |= set(node.names)
             case ast.AugAssign(target=target, op=op, value=value):
-                self.augment(target, BINARY.get(type(op), "matmul"), value)
+                in_place.augment(self, target, BINARY.get(type(op), "matmul"), value)
             case ast.While(test=test, body=body, orelse=orelse):
                 self.while_loop(node, test, body, orelse)
             case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
