@@ -30,6 +30,9 @@ LATE = {
     "transkern.runtime.caching.cached": "code from the disk cache needs no compiler, and no printer",
     "transkern.runtime.caching.making": "code from the disk cache needs no compiler",
     "transkern.runtime.caching.printed": "a target is loaded by itself",
+    "transkern.runtime.calls.instead": "parts are looked for where a function is refused",
+    "transkern.runtime.calls.settling": "the front end is loaded with the first call that is no known one",
+    "transkern.runtime.calls.stated": "the front end is loaded where somebody asks for types",
     "transkern.runtime.compiled": "the front end is loaded with the first call that is no known one",
     "transkern.runtime.specialisation": "the types' parser is loaded with the first call",
     "transkern.targets.cuda.load": "the simulator stands for a device where there is none",
@@ -37,7 +40,7 @@ LATE = {
 """Modules that import others of the package in functions, and why: what a user waits for (`benchmarks/startup.py`), or
 what need not be installed."""
 
-LONG = {"fuse/filters/alive.py", "runtime/compiled.py", "targets/pallas/printing/prelude.py"}
+LONG = {"fuse/filters/alive.py", "targets/pallas/printing/prelude.py"}
 """Files of more than 500 lines. Others are not to become so; one that has been taken apart goes from here."""
 
 LARGE = {"runtime/compiled.py: Compiled"}
