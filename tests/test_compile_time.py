@@ -26,7 +26,7 @@ from transkern.frontend.values.values import Function as Written
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.targets.clike import CPrinter
 from transkern.targets.cpu.printing import module
-from transkern.targets.cpu.printing.kernels import Function
+from transkern.targets.cpu.printing.functions import Function
 from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.module import emit
 from transkern.targets.cpu.printing.types import TYPES

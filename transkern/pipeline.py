@@ -37,7 +37,7 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
-from transkern.fuse.loops.alternate import alternate_rows
+from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen
@@ -52,7 +52,6 @@ from transkern.fuse.loops.parallel import parallelise
 from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
-from transkern.fuse.loops.states import coalesce_copies, double_buffer
 from transkern.fuse.loops.steps import compute_by_steps
 from transkern.fuse.loops.unroll import unroll_short
 from transkern.fuse.loops.windows import split_windows
@@ -95,7 +94,6 @@ from transkern.fuse.schedule.ends import end_by_lane
 from transkern.fuse.schedule.fetch import fetch_rows
 from transkern.fuse.schedule.interchange import lanes_outside
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
-from transkern.fuse.schedule.lanes import block_lanes
 from transkern.fuse.schedule.layouts import lay_out
 from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums
@@ -105,6 +103,9 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
 from transkern.fuse.schedule.wavefront import order_by_waves, order_large_by_waves, tile_wavefronts
+from transkern.fuse.states.alternate import alternate_rows
+from transkern.fuse.states.coalesce import coalesce_copies
+from transkern.fuse.states.doubling import double_buffer
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time

@@ -20,7 +20,8 @@ from transkern.errors import CompileError
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.fuse.lowering.lower import lower
-from transkern.ir.interpret import Invalid, WrongCode, interpret
+from transkern.ir.oracle.interpret import WrongCode, interpret
+from transkern.ir.oracle.numbers import Invalid
 from transkern.ir.verify import violations
 from transkern.runtime.caching import building, making
 from transkern.runtime.specialisation import Specialisation

@@ -19,7 +19,7 @@ from transkern.fuse.scalars.narrow import narrow_arithmetic
 from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.ir import nodes as n
 from transkern.ir import printer
-from transkern.ir.interpret import interpret
+from transkern.ir.oracle.interpret import interpret
 from transkern.ir.traverse import walk
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -1,5 +1,5 @@
 """Values that some axes of a statement do not change are computed once for each of their elements
-(`fuse/scalars/once.py`), and reductions read what is cheap where it is computed (`fuse/loops/states.py`)."""
+(`fuse/scalars/once.py`), and reductions read what is cheap where it is computed (`fuse/states/reading.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Next states of arrays (`fuse/loops/states.py`): one store in place in whichever spelling, and two arrays where it
+"""Next states of arrays (`fuse/states/`): one store in place in whichever spelling, and two arrays where it
 pays."""
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern import pipeline
-from transkern.fuse.loops.states import coalesce_copies, double_buffer
+from transkern.fuse.states.coalesce import coalesce_copies
+from transkern.fuse.states.doubling import double_buffer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk

@@ -10,6 +10,7 @@ import pytest
 
 import transkern
 from transkern.errors import CompileError
+from transkern.runtime.calls.stated import types_for
 
 Array = np.ndarray[Any, Any]
 
@@ -200,5 +201,5 @@ def test_the_types_of_unaligned_arrays_can_be_written_down() -> None:
     for array in (at(1, "f8"), packed("f8", 4), np.arange(8.0)[::2]):
         compiled(array)
         text = compiled.signature
-        assert str(compiled._types(text)[0]) == text[len("scale(") : -1]
+        assert str(types_for(compiled, text)[0]) == text[len("scale(") : -1]
         assert compiled.emit(types=text)

@@ -106,7 +106,7 @@ def call(
     demands, first = set(compiled._demands), None
     more: set[str] = set()
     for _ in range(64):
-        shapes = compiled._shapes(values, demands)
+        shapes = structures.shapes_of(compiled._names, values, demands)
         leaves = structures.taken_apart(shapes, values)
         names = [name for shape in shapes for name in shape.leaves()]
         demands.update(structures.state_demands(shapes))

@@ -16,7 +16,7 @@ from transkern.errors import CompileError
 from transkern.frontend import recursion
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
-from transkern.frontend.loops.carried import LoopState
+from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.syntax import counters, generators, nonlocals, suppressed

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
-
-import numpy as np
 
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var, variables_read
+from transkern.ir.extremes import rounded, wrapped
 
 INDEX = "index"
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
 TRUE, FALSE = Const(True, "bool"), Const(False, "bool")
 
 
@@ -24,19 +21,6 @@ def index(value: int) -> Const:
 
 
 ZERO, ONE = index(0), index(1)
-
-
-def fits(value: int) -> bool:
-    """Whether 64 bits hold an integer, as the constants of a program must (`ir.verify`)."""
-    return LOWEST <= value <= HIGHEST
-
-
-def is_held(constant: Const) -> bool:
-    """Whether a constant is one of its type: an index has 64 bits."""
-    value, dtype = constant.value, constant.dtype
-    if dtype == INDEX:
-        return isinstance(value, int) and fits(value)
-    return not dtype.startswith(("int", "uint")) or (isinstance(value, int) and _wrapped(value, dtype) == value)
 
 
 def constant(expr: Expr) -> int | None:
@@ -148,19 +132,6 @@ def mod(a: Expr, b: Expr) -> Expr:
     if x is not None and y:
         return index(x % y)
     return Apply("remainder", (a, b), INDEX)
-
-
-def divides(e: Expr) -> bool:
-    """Whether it has a quotient by what is no constant, of more than one axis: of one, its loop becomes a nest."""
-    match e:
-        case Apply("floor_divide" | "remainder", (divided, by), _) if not isinstance(by, Const):
-            while isinstance(divided, Apply) and divided.op in ("floor_divide", "remainder"):
-                divided = divided.args[0]
-            return not isinstance(divided, Var) or divides(by)
-        case Apply(_, args, _) | Load(_, args, _):
-            return any(map(divides, args))
-        case _:
-            return False
 
 
 def quotient(a: Expr, b: Expr) -> Expr | None:
@@ -377,7 +348,7 @@ def cast(expr: Expr, dtype: str) -> Expr:
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Const):
-        value = _rounded(expr)
+        value = rounded(expr)
         if dtype == "bool":
             return Const(bool(value), dtype)
         if dtype.startswith("float") and not isinstance(value, complex):
@@ -387,22 +358,8 @@ def cast(expr: Expr, dtype: str) -> Expr:
         if dtype == INDEX and isinstance(value, (bool, int)):
             return Const(int(value), dtype)
         if dtype.startswith(("int", "uint")) and isinstance(value, (bool, int)):
-            return Const(_wrapped(int(value), dtype), dtype)
+            return Const(wrapped(int(value), dtype), dtype)
     return Apply("cast", (expr,), dtype)
-
-
-def _rounded(number: Const) -> Any:
-    """A constant's value in its type: as it is written it may have more digits."""
-    if number.dtype not in ("float16", "float32", "complex64"):
-        return number.value
-    with np.errstate(over="ignore"):
-        return np.dtype(number.dtype).type(number.value).item()
-
-
-def _wrapped(value: int, dtype: str) -> int:
-    """What an integer type makes of a number: it wraps."""
-    span = 1 << int(dtype.lstrip("uint"))
-    return value % span if dtype.startswith("u") or value % span < span // 2 else value % span - span
 
 
 def as_index(expr: Expr) -> Expr:

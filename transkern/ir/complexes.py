@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
 
 PART = "part"
@@ -33,9 +32,3 @@ def has_part(index: tuple[Expr, ...]) -> bool:
 def parts_of_scalar(name: str) -> tuple[str, str]:
     """The names of the parts of a complex scalar argument."""
     return f"{name}_real", f"{name}_imag"
-
-
-def has_complex(program: n.Program) -> bool:
-    """Whether the caller hands in complex numbers, or there is memory of such."""
-    kinds = [p.dtype for p in program.params if isinstance(p, (n.ScalarParam, n.ArrayParam))]
-    return any(map(is_complex, kinds)) or any(x.element for x in program.buffers.values())

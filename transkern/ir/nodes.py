@@ -21,7 +21,7 @@ Invariants (checked by `ir.verify`):
 
 1. After `fuse.lower` no array statement is left but `Library`.
 2. A `Loop` of kind ``parallel`` may run its iterations in any order; `Accumulate` into an accumulator declared outside
-   it is its only carried state. ``sequential`` loops run in order. (What `ir.interpret` shows, which shuffles them.)
+   it is its only carried state. ``sequential`` loops run in order. (What `ir.oracle` shows, which shuffles them.)
 3. `Let` binds once on a path, for its block; `Assign` targets are listed in `Program.variables`, and a `Let` of one
    makes it the block's own.
 4. Every buffer is in `Program.buffers`; every name that is read, also in the sizes of memory that is asked for, is a
@@ -33,10 +33,18 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from types import EllipsisType
 from typing import Any, TypeAlias, get_args
 
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
+from transkern.ir.results import UNCHANGED as UNCHANGED
+from transkern.ir.results import ArgumentResult as ArgumentResult
+from transkern.ir.results import ArrayResult as ArrayResult
+from transkern.ir.results import ConstantResult as ConstantResult
+from transkern.ir.results import ListResult as ListResult
+from transkern.ir.results import Result as Result
+from transkern.ir.results import ScalarResult as ScalarResult
+from transkern.ir.results import TupleResult as TupleResult
+from transkern.ir.results import ViewResult as ViewResult
 from transkern.records import make_quickly
 
 RESERVED, RESERVED_ROWS = 1 << 30, 1 << 26
@@ -353,105 +361,11 @@ class Kernel(Node):
     placement: str = "grid"
 
 
-# --- results
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayResult:
-    """The array in `buffer`, cut to `dims`; `empty_dtype` is the dtype NumPy gives when it holds no element."""
-
-    buffer: str
-    dims: tuple[Expr, ...]
-    dtype: str
-    empty_dtype: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ViewResult:
-    """A view of an argument: element ``offset + sum(axis * stride)`` of its memory, counted in elements; of complex
-    elements the `part`, ``real`` or ``imag``, or all (empty). Nobody may store into one that is `readonly`."""
-
-    buffer: str
-    dims: tuple[Expr, ...]
-    offset: tuple[Expr, ...]
-    steps: tuple[tuple[Expr, ...], ...]
-    dtype: str
-    part: str = ""
-    readonly: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ScalarResult:
-    """`value` as a NumPy scalar of its dtype, or as a Python number where `python`."""
-
-    value: Expr
-    python: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ListResult:
-    """A Python list of the first `count` elements of `buffer`, as NumPy scalars or Python numbers (`python`), or with
-    `dims` as arrays."""
-
-    buffer: str
-    count: Expr
-    dtype: str
-    python: bool
-    dims: tuple[Expr, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TupleResult:
-    """A container of results.
-
-    `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
-    ``module:name``, whose attributes are named by `keys`), ``raise`` (the exception `of` with the message ``keys[0]``,
-    formatted with the items, which the caller of the code raises), ``one of`` (the key at the position that the one
-    item is), ``tagged`` (a list of numbers, each of the type that a second list tells), ``tagged number`` (a number and
-    its type), ``texts`` (a list of keys at the positions in a list), ``character`` (of the code that the one item is),
-    ``lists`` or ``lists of numbers`` (an array as lists in a list, of NumPy scalars or Python's numbers), ``rows of
-    tuple``/``rows of list``/``rows of record``: a list of tuples (lists, named tuples of class `of`) whose k-th items
-    are the k-th list, ``rows of optional``: a list of what stands in the second list, or None where the first one says
-    so, ``or none`` (None where the first item says so, else the second), ``ragged lists`` (``ragged tuples``,
-    ``ragged arrays``): lists (tuples, arrays) in a list, by their numbers, and each one's start and length in the last
-    item, ``dict of lists`` (of its keys and its values; a defaultdict of the type `of`), ``objects`` (of the class
-    `of`, or dicts: the numbers of those in the list, and a list for each attribute of all that there are), ``object``
-    (the one of a number), ``set of lists`` (of its keys), or ``place`` (a view's shape, its offset, and the steps in
-    each dim of its argument). `span` is where in the source a ``raise`` stands."""
-
-    items: tuple[Result, ...]
-    kind: str = "tuple"
-    keys: tuple[Any, ...] = ()
-    of: str = ""
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentResult:
-    """The argument itself, the very object."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantResult:
-    value: bool | int | float | complex | str | EllipsisType | None
-
-
-UNCHANGED = ConstantResult(...)
-"""In place of what goes into an argument: it is left as it is."""
-
-
-Result: TypeAlias = ArrayResult | ViewResult | ScalarResult | ListResult | TupleResult | ArgumentResult | ConstantResult
-
-
 @dataclass(frozen=True, slots=True)
 class Return(Node):
     result: Result
 
 
-
-ArrayStmt: TypeAlias = Define | Write | Filter | Scan | Scatter | Library
 Stmt: TypeAlias = (
     Define | Write | Filter | Scan | Scatter | Library
     | Let | Assign | Store | Accumulator | Accumulate | Loop | While | If | Compact | Scanning

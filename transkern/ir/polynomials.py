@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 
 Monomial = tuple[Expr, ...]
 """Its factors, in a stable order."""
@@ -111,3 +111,16 @@ def exact_quotient(whole: Expr, by: Expr) -> Expr | None:
             return None
         made[left] = count // times
     return expression(made)
+
+
+def divides(e: Expr) -> bool:
+    """Whether it has a quotient by what is no constant, of more than one axis: of one, its loop becomes a nest."""
+    match e:
+        case Apply("floor_divide" | "remainder", (divided, by), _) if not isinstance(by, Const):
+            while isinstance(divided, Apply) and divided.op in ("floor_divide", "remainder"):
+                divided = divided.args[0]
+            return not isinstance(divided, Var) or divides(by)
+        case Apply(_, args, _) | Load(_, args, _):
+            return any(map(divides, args))
+        case _:
+            return False

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.build import is_held
 from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.extremes import is_held
 from transkern.ir.ops import OPS
 from transkern.ir.storage import storage
 from transkern.ir.traverse import own_exprs, variables_read, walk

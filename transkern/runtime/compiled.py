@@ -8,22 +8,25 @@ import itertools
 import sys
 import types
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
-from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, TranskernError, TypesNeeded
+from transkern.errors import CompileError, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import floating, foreign, pickling, structures
-from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
+from transkern.runtime.boundary import callers_depth, own_errors, public, shown
 from transkern.runtime.caching.watching import Conditions, unchanged
+from transkern.runtime.calls.instead import beside, parts_of, say_that_numpy_runs
+from transkern.runtime.calls.settling import call_known, call_numpy, call_structured, written
+from transkern.runtime.calls.stated import types_for
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.device_calls import DeviceCalls
 from transkern.runtime.keys import BY_KEY
 from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function
-from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
+from transkern.runtime.specialisation import CacheInfo, Specialisation
 from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
 
@@ -121,27 +124,10 @@ class Compiled:
         except TranskernError as error:
             if self.fallback != "numpy":
                 raise
-            instead, values = self._beside(error, args, keywords)
+            instead, values = beside(self, error, args, keywords)
         if instead is self.function:
             return self._in_numpy(lambda: self.function(*args, **keywords))
         return self._in_numpy(functools.partial(self._parameters.call, instead, values))
-
-    def _beside(
-        self, error: TranskernError, args: Sequence[Any], keywords: Mapping[str, Any]
-    ) -> tuple[Callable[..., Any], Sequence[Any]]:
-        """What runs where arguments are of types that compiled code does not take, and its arguments: with compiled
-        parts that do without those."""
-        if not isinstance(error, CompileError) or error.kind not in (refusals.ARGUMENT_TYPE, refusals.DTYPE):
-            self._say_that_numpy_runs(error)
-            return self.function, ()
-        from transkern.partial.parts import type_beside
-
-        values = self._parameters.bind(args, keywords)
-        known = tuple(type_beside(name, value, self._names) for name, value in zip(self._names, values, strict=True))
-        target = self._resolve_target(None)
-        if (target, known) not in self._refused:
-            self._refused[target, known] = self._in_parts(error, known, target)
-        return self._refused[target, known], values
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
         """A call of what is not compiled."""
@@ -149,16 +135,7 @@ class Compiled:
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
         """Once: why a function is not compiled."""
-        if self._is_first([error]):
-            text = f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}"
-            warnings.warn(text, stacklevel=callers_depth())
-
-    def _is_first(self, errors: Sequence[TranskernError]) -> bool:
-        """Whether nothing has been said yet of what runs in NumPy; of a part nothing is said."""
-        self._whole._left += errors
-        first = self._whole is self and not self._fell_back
-        self._fell_back = True
-        return first
+        say_that_numpy_runs(self, error)
 
     def _verify(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that is compared with NumPy's where its code has not been compared yet."""
@@ -274,7 +251,7 @@ class Compiled:
         if not structures.is_plain(values):
             if self._is_brief:  # to take lists and objects apart takes longer than what it does with them
                 return self._in_numpy(functools.partial(self._parameters.call, self.function, values))
-            return self._structured(values, lambda: self.function(*args, **keywords))
+            return call_structured(self, values, lambda: self.function(*args, **keywords))
         kind = foreign.foreign_kind(values)
         target = self._resolve_target(kind, values)
         if kind is not None and foreign.is_traced(kind, values, target, self.gradient is not None):
@@ -286,208 +263,16 @@ class Compiled:
             and not (kind == "cupy" and target == "cuda")
             and not (kind == "jax" and target == "pallas")
         ):
-            return foreign.call_foreign(self._call_known, values, kind, target, lambda: self._written(self._names))
-        return self._call_numpy(values, target)
+            return foreign.call_foreign(
+                functools.partial(call_known, self), values, kind, target, lambda: written(self, self._names)
+            )
+        return call_numpy(self, values, target)
 
     def call_on_target(self, values: list[Any]) -> Any:
         """A call with a value for each parameter, among them arrays that JAX traces, on a target that is traced."""
         if structures.is_plain(values):
-            return self._call_numpy(values, self._resolve_target("jax", values))
-        return self._structured(values, functools.partial(self._parameters.call, self.function, values), False)
-
-    def _call_known(self, values: list[Any], target: str) -> Any:
-        """A call with arrays of NumPy or CuPy that came as others."""
-        if target != "pallas" and not self._is_special:
-            result = self._fast(*values) if target == "cpu" else self._on_device.call(*values)
-            if result is not NotImplemented:
-                return result
-        return self._call_numpy(values, target)
-
-    def _structured(self, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
-        """A call with arguments that are made up of others; `asks` whether a framework traces it."""
-        for known in self._shaped.get(len(values), []):
-            result = known(values)
-            if result is not NotImplemented:
-                return result
-        shapes = self._shapes(values, self._demands)
-        leaves = structures.taken_apart(shapes, values)
-        kind = foreign.foreign_kind(leaves)
-        target = self._resolve_target(kind, leaves)
-        if kind is not None and asks and foreign.is_traced(kind, leaves, target, self.gradient is not None):
-            from transkern.frameworks.tracing import call_traced
-
-            return call_traced(self, values, kind)
-        owners = structures.containers(shapes, values)
-
-        def call(inner: list[Any], target: str) -> Any:
-            return self._call_numpy(inner, target, shapes, owners, values, plain)
-
-        if kind is not None and (kind, target) not in (("cupy", "cuda"), ("jax", "pallas")):
-            names = [name for shape in shapes for name in shape.leaves()]
-            return foreign.call_foreign(call, leaves, kind, target, lambda: self._written(names))
-        return call(leaves, target)
-
-    def _written(self, names: Sequence[str]) -> list[int]:
-        """The positions of the arguments that the function writes into, as far as it has been called."""
-        written = {name for made in list(self._specialisations.values()) for name in made.written}
-        return [k for k, name in enumerate(names) if name in written]
-
-    def _shapes(self, values: Sequence[Any], demands: Collection[str]) -> tuple[structures.Shape, ...]:
-        shapes = (structures.shape_of(n, v, self._names) for n, v in zip(self._names, values, strict=True))
-        return tuple(structures.with_demands(s, v, demands, self._names) for s, v in zip(shapes, values, strict=True))
-
-    def _call_numpy(
-        self, values: list[Any], target: str, shapes: tuple[structures.Shape, ...] | None = None,
-        owners: Mapping[str, Any] | None = None, whole: Sequence[Any] = (), plain: Callable[[], Any] | None = None,
-    ) -> Any:  # fmt: skip
-        """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
-        from transkern.frontend.values.types import is_array, structured, types_of
-        from transkern.runtime import arrays
-
-        owners = owners or {}
-        demands = set(self._demands)
-        shared: tuple[tuple[str, ...], ...] = ()
-        readonly: frozenset[str] = frozenset()
-        names = self._names
-        first_error: CompileError | None = None
-        more: set[str] = set()  # what is asked for to have no error
-        for _ in range(64):
-            if shapes is not None:
-                wanted = self._shapes(whole, demands)
-                if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
-                    try:
-                        shapes, values = wanted, structures.taken_apart(wanted, whole)
-                    except CompileError as error:
-                        raise first_error or error from None
-                    owners = structures.containers(shapes, whole)
-                names = [name for shape in shapes for name in shape.leaves()]
-                demands.update(structures.state_demands(shapes))
-                demands |= {n for n in names if n.rpartition("_")[0] in demands}
-            with own_errors(self.function):
-                seen = [arrays.described(v) for v in values]
-                key_types: tuple[Any, ...] = types_of(names, seen, demands, shared, readonly)
-            if target != "cpu":  # elements are copied to a device: how they stand in memory is no matter
-                key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
-            leaf_types = key_types
-            if shapes is not None:
-                remaining = iter(leaf_types)
-                key_types = tuple(structured(shape, remaining) for shape in shapes)
-            found = self._specialisations.get((target, key_types))
-            if found is None:
-                try:
-                    found = self._specialise(key_types, target)
-                except NeedsConstant as need:
-                    known = need.demand in names or need.demand.rpartition(".")[0] in names
-                    if need.demand in demands or not known:
-                        raise need.problem from None
-                    self._demands.add(need.demand)
-                    demands.add(need.demand)
-                    continue
-                except CompileError as error:
-                    # What is True or False may decide what a list holds: there are few codes for that.
-                    new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
-                    if target != "pallas":  # XLA takes minutes for so many arrays
-                        new |= structures.in_columns(shapes or ())
-                    if not (new := new - demands):
-                        self._demands -= more
-                        raise first_error or error from None
-                    first_error, more = first_error or error, more | new
-                    self._demands |= new
-                    demands |= new
-                    continue
-                if found is None:
-                    instead = self._refused[target, key_types]
-                    if instead is self.function and plain is not None:
-                        return self._in_numpy(plain)
-                    given = whole if shapes is not None else values
-                    return self._in_numpy(functools.partial(self._parameters.call, instead, given))
-                self._specialisations[target, key_types] = found
-                self._watch(found)
-            else:
-                self._info.hits += 1
-            self._last = found
-            if target != "cpu":
-                if floating.asked():
-                    raise floating.refusal(self.function.__name__)
-                if unwritable := arrays.readonly(found.written, names, values):
-                    readonly |= unwritable
-                    continue
-                self._check_device_call(found, names, values)
-            if shapes is not None and structures.has_generators(shapes):
-                with structures.drawn_from(shapes, whole, values):
-                    result = run(found, found.call, values, owners)
-            else:
-                result = run(found, found.call, values, owners)
-            if result is not NotImplemented:
-                if target == "cpu" and not shared and not readonly:
-                    if shapes is None:
-                        self._fast = guarded(found, leaf_types)
-                    else:
-                        self._remember(found, leaf_types, shapes)
-                    self._watch(found)
-                elif target == "cuda" and not shared and not readonly and shapes is None:
-                    if self._on_device.remember(values, demands, found):
-                        self._fast = self._on_device.call
-                return result
-            reason = found.why() if found.why is not None else "types"
-            if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
-                demands |= settled(names, values, demands)
-            elif reason == "overlap":
-                shared = arrays.overlapping(names, values)
-            elif reason == "readonly":
-                readonly |= arrays.readonly(names, names, values)
-            elif reason == "errors":
-                raise floating.refusal(self.function.__name__)
-            elif reason.startswith("itself "):
-                raise self._repeated(reason.removeprefix("itself "))
-            else:
-                told = ", ".join(map(str, key_types))
-                raise internal_error(self.function, f"the code for ({told}) does not take what it was made for")
-        raise internal_error(self.function, "the specialisation does not settle")
-
-    def _remember(
-        self, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
-    ) -> None:
-        """The next call with arguments of this structure goes straight to the code."""
-        call, has_generators = guarded(found, leaf_types), structures.has_generators(shapes)
-
-        def again(values: Sequence[Any]) -> Any:
-            try:
-                leaves = structures.taken_apart(shapes, values)
-            except structures.Mismatch:
-                return NotImplemented
-            owners = structures.containers(shapes, values) if found.objects or found.changes else {}
-            if has_generators:
-                with structures.drawn_from(shapes, values, leaves):
-                    return run(found, call, leaves, owners)
-            return run(found, call, leaves, owners)
-
-        self._shaped.setdefault(len(shapes), []).insert(0, again)
-        del self._shaped[len(shapes)][4:]
-
-    def _check_device_call(self, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
-        """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
-        from transkern.runtime.arrays import overlapping, overlaps_itself
-
-        for name, value in zip(names, values, strict=True):
-            if name in found.written and overlaps_itself(value):
-                raise self._repeated(name)
-        for group in overlapping(names, values):
-            if set(group) & set(found.written):
-                named = ", ".join(f"`{g}`" for g in group)
-                raise CompileError(
-                    refusals.SHARED_MEMORY,
-                    f"the arguments {named} share memory, and `{self.function.__name__}` writes to it",
-                    f'pass copies, or use target="cpu" instead of "{found.target}"',
-                )
-
-    def _repeated(self, name: str) -> CompileError:
-        return CompileError(
-            refusals.SHARED_MEMORY,
-            f"elements of the argument `{name}` share memory with each other, and `{self.function.__name__}` writes to "
-            "it",
-            "pass a copy of it",
-        )
+            return call_numpy(self, values, self._resolve_target("jax", values))
+        return call_structured(self, values, functools.partial(self._parameters.call, self.function, values), False)
 
     def _resolve_target(self, kind: str | None, values: Sequence[Any] = ()) -> str:
         if self.target != "auto":
@@ -548,18 +333,12 @@ class Compiled:
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         """What runs instead of a function that is refused: one with compiled parts, or the function itself."""
-        if isinstance(error, CompileError) and isinstance(self.function, types.FunctionType):
-            from transkern.partial.parts import parts_between
+        found = parts_of(self, error, key_types, target)
+        if found is None:
+            self._say_that_numpy_runs(error)
+        return found or self.function
 
-            with own_errors(self.function):
-                found = parts_between(self.function, key_types, target == "cpu", self._part)
-            if found is not None:
-                self._say_that_parts_run(found.refusals, found.count, target)
-                return found.function
-        self._say_that_numpy_runs(error)
-        return self.function
-
-    def _part(self, function: types.FunctionType, brief: bool) -> Compiled:
+    def part(self, function: types.FunctionType, brief: bool) -> Compiled:
         """A part of the function, compiled as it is."""
         made = Compiled(
             function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
@@ -568,16 +347,6 @@ class Compiled:
         )  # fmt: skip
         made._whole, made._is_brief = self._whole, brief
         return made
-
-    def _say_that_parts_run(self, refusals: Sequence[CompileError], count: int, target: str) -> None:
-        """Once: what of a function runs in Python, and what that costs."""
-        if self._is_first(refusals):
-            name = self.function.__name__
-            lines = "\n".join(map(str, refusals))
-            each = f"{count} part{'s' * (count > 1)}"
-            costs = "" if target == "cpu" else ", and NumPy arrays are copied to the device and back for each"
-            text = f"`{name}` is compiled in {each}{costs}; the rest runs in Python:\n{lines}"
-            warnings.warn(text, stacklevel=callers_depth())
 
     def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
         """A refusal as the caller is to see it: with all that is in the way."""
@@ -602,33 +371,6 @@ class Compiled:
     def resolved_target(self) -> str:
         """Where calls with NumPy's arrays run."""
         return self._resolve_target(None)
-
-    def states_types(self) -> bool:
-        """Whether the decorator or an annotation states a type."""
-        from transkern.frontend.sources.annotations import types_from_annotations
-        from transkern.frontend.sources.source import live_function
-
-        try:
-            return self.types is not None or types_from_annotations(live_function(self.function)) is not None
-        except TypesNeeded:
-            return True  # one that is none
-        except TranskernError:
-            return False  # nobody can read its text
-
-    def stated_types(self, given: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
-        """The types of all parameters: those `given`, or that the decorator states (``types=``), or annotations do,
-        with those of defaults for the last ones. TypesNeeded where nothing states one."""
-        from transkern.frontend.sources.annotations import with_defaults
-        from transkern.frontend.sources.source import live_function
-
-        known = self._types(self.types, called=False) if given is None else given
-        found = with_defaults(live_function(self.function), known)
-        if self._variadic:
-            raise TypesNeeded(f"`{self.function.__name__}` takes any number of arguments: only a call tells them")
-        if len(found) != len(self._names):
-            many = f"{len(self._names)} parameters, and the types of {len(found)} are stated"
-            raise TypesNeeded(f"`{self.function.__name__}` has {many}")
-        return found
 
     def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
         """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
@@ -681,29 +423,12 @@ class Compiled:
         specialisation other than the last one's; calls like the last go straight to its code, and are not counted."""
         return self._info
 
-    def _types(self, types: str | None, called: bool = True) -> tuple[Any, ...]:
-        """Given types, those of the last call (where `called`), or those that are stated."""
-        from transkern.frontend.sources.annotations import types_from_annotations
-        from transkern.frontend.sources.source import live_function
-        from transkern.frontend.values.types import parse_signature
-
-        last = self._last if called else None
-        text = types or (None if last is not None else self.types)
-        if text is not None:
-            return parse_signature(text)[1]
-        if last is not None:
-            return last.types
-        found = types_from_annotations(live_function(self.function))
-        if found is None:
-            raise TypesNeeded(types_help(self.function.__name__, self._names, "call it once, or "))
-        return found
-
     @public
     def emit(self, target: str | None = None, types: str | None = None) -> str:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.caching.building import texts
 
-        made = texts(self.function, self._types(types), target or self._shown_target(), self.options)
+        made = texts(self.function, types_for(self, types), target or self._shown_target(), self.options)
         return "\n".join(made.values())
 
     def _shown_target(self) -> str:
@@ -732,7 +457,7 @@ class Compiled:
         """
         from transkern.runtime.caching.building import explain
 
-        told = explain(self.function, self._types(types), self._shown_target())
+        told = explain(self.function, types_for(self, types), self._shown_target())
         measured = self.profile() if self.options.profile and types is None and self._last is not None else None
         return f"{told}\n{measured}" if measured is not None and measured.calls else told
 
@@ -754,18 +479,5 @@ _MANY = 16
 """Compilations of one function in one process after which somebody should know."""
 
 
-def types_help(name: str, parameters: Sequence[str], first: str = "") -> str:
-    """How to give the types of a function; `first`: what is easier."""
-    example = ", ".join("float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
-    given = f"types='{name}({example})'" if first else f"--types '{name}({example})'"
-    return (
-        f"the types of `{name}({', '.join(parameters)})` are not known\n"
-        f"  help: {first}give them with {given}, with @transkern.compile(types='({example})'), or as annotations "
-        "(x: 'float32[n]')"
-    )
-
-
 def _nothing(*args: Any) -> Any:
     return NotImplemented
-
-

@@ -30,7 +30,7 @@ from transkern.options import DEFAULT, Options
 from transkern.parsing import all_nodes
 from transkern.runtime import profiling
 from transkern.runtime.caching.building import explained, program_texts
-from transkern.runtime.compiled import types_help
+from transkern.runtime.calls.stated import types_help
 from transkern.runtime.page import page
 from transkern.runtime.profiling import Profile
 

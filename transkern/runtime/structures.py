@@ -346,3 +346,9 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
     parts = _parts(shape, value)
     items = tuple(with_demands(s, v, demands, parameters) for s, v in zip(shape.items, parts, strict=True))
     return shape if items == shape.items else dataclasses.replace(shape, items=items)
+
+
+def shapes_of(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> tuple[Shape, ...]:
+    """What arguments are made of, where some of their parts must be constants."""
+    shapes = (shape_of(n, v, names) for n, v in zip(names, values, strict=True))
+    return tuple(with_demands(s, v, demands, names) for s, v in zip(shapes, values, strict=True))

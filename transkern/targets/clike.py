@@ -20,10 +20,24 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
-from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
+from transkern.targets.operands import (
+    OF_VECTORS,
+    by_constant,
+    is_bit,
+    is_called,
+    is_int,
+    is_number,
+    is_plain,
+    is_soon,
+    is_zero,
+    kind_of,
+    may_be_zero,
+    power_of_two,
+    whole_power,
+)
 from transkern.targets.remainders import fmod_of_vectors, of_vectors
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
@@ -39,101 +53,15 @@ _INFIX: dict[str, tuple[str, int]] = {
 }  # fmt: skip
 
 _BOTH_ASKED = {"and_then": "logical_and", "or_else": "logical_or"}
-_OF_VECTORS = ("float32", "float64")
 _EACH_TIME = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 
 _BY_WAY = {"uint32": "int64", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
 """Where a float becomes an integer on the way to another: C says nothing about what the type does not hold."""
 
 
-
-def kind_of(dtype: str) -> str:
-    """``f`` float, ``i`` signed, ``u`` unsigned, ``b`` bool, ``x`` index, ``c`` complex."""
-    return "x" if dtype == "index" else "c" if dtype.startswith("complex") else dtype[0]
-
-
-def _is_bit(e: Expr) -> bool:
-    """Whether an integer is 0 or 1, as its lowest bit."""
-    match e:
-        case Apply("remainder", (_, Const(2)), dtype) | Apply("bitwise_and", (_, Const(1)), dtype):
-            return kind_of(dtype) in "iux"
-        case _:
-            return False
-
-
-def _is_zero(e: Expr) -> bool:
-    return isinstance(e, Const) and str(e.value) in ("0", "0.0")
-
-
-def _may_be_zero(e: Expr) -> bool:
-    """Whether `e` may be 0.0 or -0.0 once a C compiler has read it."""
-    return e.value == 0 if isinstance(e, Const) else _is_known(e)
-
-
-def _is_known(e: Expr) -> bool:
-    """Whether a C compiler may find, as it reads an expression, that it has always one value (``k - k`` of integers).
-
-    What it reads is one expression at a time: loads and variables have no value there.
-    """
-    match e:
-        case Const():
-            return True
-        case Apply("where", (_, first, second)):
-            return _is_known(first) or _is_known(second)
-        case Apply("multiply", args) if any(isinstance(a, Const) and a.value == 0 for a in args):
-            return True  # 0.0 * (double)k of an unsigned integer
-        case Apply(_, args, dtype):
-            return dtype[0] not in "fc" or all(map(_is_known, args))
-        case _:
-            return False
-
-
-def _is_called(e: Expr) -> bool:
-    """Whether there is a function in `e` of which there are vector versions."""
-    return any(isinstance(x, Apply) and _has_vectors(x.op, x.dtype) for x in walk_expr(e))
-
-
-def _has_vectors(op: str, dtype: str) -> bool:
-    return MATH.get(op) in VECTOR_MATH or (op in ("remainder", "floor_divide", "fmod") and dtype in _OF_VECTORS)
-
-
-def _is_soon(e: Expr) -> bool:
-    """Whether an operation is done at once, and with any operands."""
-    return isinstance(e, Apply) and OPS[e.op].cost == 1
-
-
-def _is_plain(e: Expr) -> bool:
-    """Whether `e` is nothing that is computed."""
-    return isinstance(e, (Const, Var, Load))
-
-
-def _is_number(e: Expr) -> bool:
-    """Whether `e` is a literal other than NaN."""
-    return isinstance(e, Const) and not isinstance(e.value, complex) and e.value == e.value
-
-
 def ident(name: str) -> str:
     """A name of the IR as it is printed: sizes are ``x.0`` there, ``x_0`` here."""
     return printed(name)
-
-
-_DIVISORS = 1 << 10
-
-
-def _by_constant(divisor: Expr) -> int:
-    """The constant by which a quotient may be had from the constant's inverse; 0 where it may not.
-
-    For an odd integer ``c < 2**10``: the product of ``x`` and the rounded inverse is within 1.5 units of the last place
-    of ``x / c``, so that ``rest = x - q * c`` is a small multiple of such a unit: exact in a fused multiply-add. Then
-    ``q + rest * inverse`` differs from ``x / c`` by less than 2**-20 units before it is rounded, and ``x / c`` is at
-    least ``0.5 / c`` units from where rounding changes: it never stands there itself, since an odd multiple of half a
-    unit times ``c`` has a bit more than ``x`` can have. This holds for subnormal quotients too.
-    """
-    match divisor:
-        case Const(int() | float() as value, "float64" | "float32") if value == value // 1 and abs(value) < _DIVISORS:
-            return int(value) if value % 2 and abs(value) != 1 else 0
-        case _:
-            return 0
 
 
 @dataclass(slots=True)
@@ -170,7 +98,7 @@ class CPrinter:
         own = [*terms, *(e for s in body if isinstance(s, _EACH_TIME) for e in own_exprs(s))]
         changing = {s.name for s in walk(body) if isinstance(s, n.Assign)}
         self.in_vector = True
-        self.calls = self.special is not None and any(map(_is_called, (*exprs(body), *own)))
+        self.calls = self.special is not None and any(map(is_called, (*exprs(body), *own)))
         self.loaded = frozenset(x for e in own for x in always_read(e) if not variables_read(x) & changing)
         found = {e.op for e in (*exprs(body), *(x for e in own for x in walk_expr(e))) if isinstance(e, Apply)}
         self.turns = self.vectors and {"sin", "cos"} <= found
@@ -334,7 +262,7 @@ class CPrinter:
                 levels = _AND, _AND
             elif level in (_AND, _XOR, _OR, _COMPARE, _EQUAL):
                 levels = _SHIFT, _SHIFT
-            is_word = op in ("add", "subtract", "multiply") and all(map(_is_int, args))
+            is_word = op in ("add", "subtract", "multiply") and all(map(is_int, args))
             first = f"({self.type(dtype)})" if is_word else ""
             left = first + self._at(args[0], _UNARY if is_word else levels[0])  # each once: they may be deep
             right = self._at(args[1], levels[1])
@@ -345,7 +273,7 @@ class CPrinter:
             return text, level
         if op.startswith("complex_") or op == "multiply_add":
             return self._call(op, dtype, args)
-        if op == "power" and self.vectors and self.in_vector and (power := _whole_power(args[1])) in PRODUCTS:
+        if op == "power" and self.vectors and self.in_vector and (power := whole_power(args[1])) in PRODUCTS:
             return self._call(f"power_{power}", dtype, args[:1])
         if op in MATH and kind == "f":
             name = MATH[op] + ("f" if dtype in ("float32", "float16") else "")
@@ -354,7 +282,7 @@ class CPrinter:
             if op in OF_SPECIAL and dtype in ("float32", "float64") and self._may_be_special(op, args[0]):
                 return self._call(f"vector_{op}", dtype, args)
             given = ", ".join(self.expr(a) for a in args)
-            if op == "cos" and self.turns and dtype in _OF_VECTORS:
+            if op == "cos" and self.turns and dtype in OF_VECTORS:
                 given = f"{self.helper('unlike', dtype)}({given})"
             call = f"{name}({given})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
@@ -364,7 +292,7 @@ class CPrinter:
         """Whether the second of two conditions may be asked whatever the first says: vectors ask both."""
         first, second = args
         there = self.loaded | frozenset(always_read(first))
-        soon = all(isinstance(e, Const | Var) or e in there or _is_soon(e) for e in walk_expr(second))
+        soon = all(isinstance(e, Const | Var) or e in there or is_soon(e) for e in walk_expr(second))
         return first.dtype == second.dtype == "bool" and soon
 
     def _are_there(self, first: Expr, second: Expr, condition: Expr) -> bool:
@@ -387,7 +315,7 @@ class CPrinter:
         plain = name == "fmod"
         scalar = "fmodf" if plain and dtype == "float32" else name if plain else self.helper(name, dtype)
         call = scalar
-        if self.vectors and self.in_vector and dtype in _OF_VECTORS:
+        if self.vectors and self.in_vector and dtype in OF_VECTORS:
             call = f"vector_{name}_{dtype}"
             self.used.setdefault(f"fmod_of_vectors_{dtype}", fmod_of_vectors(dtype))
             self.used.setdefault(call, of_vectors(name, scalar, dtype))
@@ -396,13 +324,13 @@ class CPrinter:
     def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
         x = args[0]
         match op, kind:
-            case "subtract", "f" if _is_zero(x):
+            case "subtract", "f" if is_zero(x):
                 return self._call("from_zero", dtype, (args[1],))
             # GCC takes 0.0 - y for -y where it believes that y is no zero without a sign, and -y + 0.0 for -y
-            case (("add" | "subtract"), "f") if any(map(_may_be_zero, args)) and not all(map(_is_plain, args)):
+            case (("add" | "subtract"), "f") if any(map(may_be_zero, args)) and not all(map(is_plain, args)):
                 return self._call("plus" if op == "add" else "minus", dtype, args)
             # GCC 12 leaves loops with tests of a bit alone where it makes the bit itself of them
-            case (("equal" | "not_equal"), _) if _is_bit(x) and isinstance(args[1], Const) and args[1].value in (0, 1):
+            case (("equal" | "not_equal"), _) if is_bit(x) and isinstance(args[1], Const) and args[1].value in (0, 1):
                 none = (op == "equal") is (args[1].value == 0)
                 return f"{self._at(x, _SHIFT)} {'< 1' if none else '> 0'}", _COMPARE
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
@@ -429,7 +357,7 @@ class CPrinter:
                 return self._call("vector_sign" if self.in_vector and self.vectors else "sign", dtype, args)
             case "sign", _:
                 return self._call("isign", dtype, args)
-            case "divide", "f" if self.in_vector and (divisor := _by_constant(args[1])):
+            case "divide", "f" if self.in_vector and (divisor := by_constant(args[1])):
                 inverse = Const(float(np.dtype(dtype).type(1) / np.dtype(dtype).type(divisor)), dtype)
                 return self._call("divided", dtype, (*args, inverse))
             case "square", _:
@@ -439,9 +367,9 @@ class CPrinter:
             case "reciprocal", _:
                 return self._call("idiv1", dtype, args)
             case (("maximum" | "minimum"), "f"):
-                if _is_number(args[0]):
+                if is_number(args[0]):
                     return self._call(f"number_{op}", dtype, args)
-                return self._call(f"{op}_number" if _is_number(args[1]) else op, dtype, args)
+                return self._call(f"{op}_number" if is_number(args[1]) else op, dtype, args)
             case (("number_maximum" | "number_minimum" | "maximum_number" | "minimum_number"), "f"):
                 return self._call(op, dtype, args)
             case (("fmax" | "fmin"), "f"):
@@ -480,7 +408,7 @@ class CPrinter:
                 return self._call("shl", dtype, args)
             case "right_shift", "i" | "u":
                 return self._call("shr", dtype, args)
-            case "left_shift", _ if _is_int(x):
+            case "left_shift", _ if is_int(x):
                 return f"({self.type(dtype)}){self._at(x, _UNARY)} << {self._at(args[1], _SHIFT + 1)}", _SHIFT
             case "left_shift", _:
                 return f"{self._at(x, _SHIFT)} << {self._at(args[1], _SHIFT + 1)}", _SHIFT
@@ -511,7 +439,7 @@ class CPrinter:
                 return "false", _ATOM
             case "isfinite", _:
                 return "true", _ATOM
-            case "signbit", "f" if self.in_vector and self.vectors and x.dtype in _OF_VECTORS:
+            case "signbit", "f" if self.in_vector and self.vectors and x.dtype in OF_VECTORS:
                 return f"{self._call('below_zero', x.dtype, args)[0]} != 0", _EQUAL
             case "signbit", _:
                 return f"signbit({self.expr(x)}) != 0", _EQUAL
@@ -526,48 +454,13 @@ class CPrinter:
     def _index_division(self, sign: str, helper: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
         """Division of what cannot be negative by a positive constant or size is C's own; by a power of two it is a
         shift, or the last bits: these round down as Python does."""
-        if dtype == "index" and b.is_nonnegative(args[1]) and _not_negative(args[0]):
+        if dtype == "index" and b.is_nonnegative(args[1]) and b.is_nonnegative(args[0]):
             return f"{self._at(args[0], _MUL)} {sign} {self._at(args[1], _MUL + 1)}", _MUL
-        if dtype in ("index", "int64", "int32") and (bits := _power_of_two(args[1])):
+        if dtype in ("index", "int64", "int32") and (bits := power_of_two(args[1])):
             if sign == "%":
                 return f"{self._at(args[0], _UNARY)} & {2**bits - 1}", _AND
             return f"{self._at(args[0], _MUL)} >> {bits}", _SHIFT
         return self._call(helper, dtype, args)
-
-
-def _whole_power(e: Expr) -> int:
-    """Which whole number above 0 the exponent of a power of float32 or float64 is; 0 where it is none."""
-    match e:
-        case Const(int() | float() as value, "float32" | "float64") if value > 0 and value == value // 1:
-            return int(value)
-        case _:
-            return 0
-
-
-def _power_of_two(e: Expr) -> int:
-    """Which power of two a constant is, up to the 61st; 0 where it is none, or one."""
-    match e:
-        case Const(int(value)) if 1 < value < 2**62 and value & (value - 1) == 0:
-            return value.bit_length() - 1
-    return 0
-
-
-def _not_negative(e: Expr) -> bool:
-    """Sizes and axes (loops start at 0 or above where their subscripts are divided)."""
-    return b.is_nonnegative(e)
-
-
-def _is_int(e: Expr) -> bool:
-    """Whether C takes a number of 64 bits for an int: it has no more than small constants in it."""
-    match e:
-        case Const(value, "index" | "int64"):
-            return abs(int(value)) < 2**31  # type: ignore[arg-type]
-        case Apply("where", (_, x, y), _):
-            return _is_int(x) and _is_int(y)
-        case Apply("negative" | "positive", (x,), _):
-            return _is_int(x)
-        case _:
-            return False
 
 
 def _words(text: str) -> list[str]:

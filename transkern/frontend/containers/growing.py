@@ -71,7 +71,7 @@ def nothings(ctx: Context, extent: Expr) -> GrowingList:
     """``[None] * extent``."""
     made = new(ctx, "items")
     flags = list_of(ctx, Array(ctx.names.axes((extent,)), b.TRUE), True)
-    held = GrowingList(ctx.names.fresh(f"{made.buffer}_1"), made.count, depth=made.depth, known=made.known)
+    held = GrowingList(ctx.names.fresh(f"{made.buffer}_1"), made.count, around=made.around.of_parts)
     made.row, made.columns = OPTIONAL, [replace(flags, count=made.count, extent=None), held]
     ctx.lists.columns[made.buffer] = [held.buffer]
     ctx.names.bounds[made.count] = ctx.names.bounds[flags.count]
@@ -101,17 +101,19 @@ def must_be_fixed(
     ctx: Context, owner: GrowingList, problem: str, help: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH
 ) -> NoReturn:
     """The list's length must be known at specialisation."""
-    ctx.must_be_known(Static(None) if owner.grown_by is None else Scalar(owner.grown_by, True), problem, help, kind)
+    grown_by = owner.limits.grown_by
+    ctx.must_be_known(Static(None) if grown_by is None else Scalar(grown_by, True), problem, help, kind)
 
 
 def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> GrowingList:
     """``collections.deque(items, maxlen)``."""
     owner = new(ctx, "queue", site, queue=True)
     if most is not None and most != Static(None):
-        owner.most = ctx.let(integer_expr(ctx, most), "maxlen")
-        ctx.guard(b.compare("greater_equal", owner.most, b.ZERO), "ValueError", "maxlen must be non-negative")
+        longest = ctx.let(integer_expr(ctx, most), "maxlen")
+        owner.limits = replace(owner.limits, most=longest)
+        ctx.guard(b.compare("greater_equal", longest, b.ZERO), "ValueError", "maxlen must be non-negative")
     if items is not None:
-        if owner.most is not None and items != Seq((), "list"):
+        if owner.limits.most is not None and items != Seq((), "list"):
             ctx.fail(refusals.DEQUE, "a deque with a maxlen and elements to begin with", "append them in a loop")
         extend(ctx, owner, items)
     return owner
@@ -125,7 +127,7 @@ def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
     put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
-    if owner.most is not None:
+    if owner.limits.most is not None:
         shorten(ctx, owner)
 
 

@@ -25,6 +25,7 @@ from transkern.frontend.values.values import (
     Char,
     Concatenation,
     GrowingList,
+    Limits,
     OneOf,
     Scalar,
     Seq,
@@ -238,11 +239,11 @@ def list_type(
     ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool, times: Expr | None = b.ONE
 ) -> None:
     """Room for `times` more elements of a type, wherever the loops around lead."""
-    if owner.head or owner.unbounded:
+    if owner.head or owner.limits.unbounded:
         times = None  # it has room on both sides, or more than anybody needs
     if times is not None and b.constant(times) is None:
         times = _trips_at_most(ctx, owner, times)
-    around = ctx.control.trips[owner.depth :]
+    around = ctx.control.trips[owner.around.depth :]
     if ctx.lists.replacing == owner.count and owner.count in ctx.names.bounds:
         times, around = b.ZERO, []
     trips: Expr | None = times
@@ -250,7 +251,7 @@ def list_type(
         ctx.lists.grown.add(owner.count)
     for trip in around:
         if trip is not None and b.constant(trip) is None:
-            owner.grown_by = trip
+            owner.limits = replace(owner.limits, grown_by=trip)
             trip = _trips_at_most(ctx, owner, trip)
         trips = None if trips is None or trip is None else b.mul(trips, trip)
     bound = ctx.names.bounds.get(owner.count)
@@ -338,7 +339,7 @@ def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None
     if bound is None and not buffers_read(trips) and not variables_read(trips) & set(ctx.names.variables):
         bound = trips
     names = set() if bound is None else variables_read(bound)
-    before = all(v in ctx.facts.entry or v.removesuffix(".size") in owner.known for v in names)
+    before = all(v in ctx.facts.entry or v.removesuffix(".size") in owner.around.known for v in names)
     return bound if before else None
 
 
@@ -431,10 +432,10 @@ def columns_of(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList
         for k in range(len(value.items)):
             buffer = fresh_name(ctx, f"{owner.buffer}_{k}")
             # the list is there before the loop, and keeps what is found out in it
-            if owner.depth < len(ctx.control.trips):
+            if owner.around.depth < len(ctx.control.trips):
                 ctx.names.lasting.add(buffer)
-            column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
-            column.unbounded = owner.unbounded
+            column = GrowingList(buffer, owner.count, around=owner.around.of_parts, head=owner.head)
+            column.limits = Limits(unbounded=owner.limits.unbounded)
             owner.columns.append(column)
             column.ahead = owner.ahead
             if owner.site is not None:

@@ -14,7 +14,19 @@ from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
 from transkern.frontend.values.numbers import is_number, is_python_number
-from transkern.frontend.values.values import Array, GrowingList, Instance, OneOf, OrNone, Rows, Scalar, Seq, Value
+from transkern.frontend.values.values import (
+    Around,
+    Array,
+    GrowingList,
+    Instance,
+    Limits,
+    OneOf,
+    OrNone,
+    Rows,
+    Scalar,
+    Seq,
+    Value,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import variables_read
@@ -30,8 +42,9 @@ def new(
     ctx.lists.depths[count.name] = len(ctx.control.trips)
     ctx.aliasing.made_in[buffer] = ctx.control.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
-    owner = GrowingList(buffer, count.name, depth=len(ctx.control.trips), site=site, known=frozenset(ctx.names.taken))
-    owner.unbounded, owner.blocks = unbounded, (*ctx.emitter.around, ctx.emitter.out)
+    blocks = (*ctx.emitter.around, ctx.emitter.out)
+    around = Around(len(ctx.control.trips), frozenset(ctx.names.taken), blocks)
+    owner = GrowingList(buffer, count.name, around=around, limits=Limits(unbounded=unbounded), site=site)
     if queue:
         owner.head = ctx.names.variable(f"{name}_head", "index").name
         least = guards.room(ctx, (b.ONE,))  # what is appended may be arrays, for which there is less room
@@ -78,7 +91,7 @@ def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
 
 def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
     """The elements of an array in the memory of a new list, or of one of its columns."""
-    owner.depth = len(ctx.control.trips)
+    owner.around = replace(owner.around, depth=len(ctx.control.trips))
     ctx.names.bounds[owner.count] = b.ZERO
     list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
     ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])

@@ -37,7 +37,7 @@ def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
     made = Pool(kind, names, owner, attribute)
     for name in names:
         buffer = ctx.names.fresh(f"{name}_of_{owner.buffer}")
-        column = GrowingList(buffer, owner.count, depth=owner.depth, known=owner.known)
+        column = GrowingList(buffer, owner.count, around=owner.around.of_parts)
         column.site = ("object", kind.__module__, kind.__qualname__, names, name)
         if column.site in ctx.learned.ragged:
             column.rows = making.new_rows(ctx, buffer, column.site)

@@ -126,17 +126,17 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     must_be_own(ctx, owner)
     put(ctx, owner, value, b.size(owner.count))
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
-    if owner.most is not None:
+    if owner.limits.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
         shorten(ctx, owner, ahead)
 
 
 def shorten(ctx: Context, owner: GrowingList, *more: n.Stmt) -> None:
     """A queue that has got longer than it may be loses an element."""
-    assert owner.most is not None
-    count = b.size(owner.count)
+    most, count = owner.limits.most, b.size(owner.count)
+    assert most is not None
     fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.session.span)
-    ctx.emit(n.If(b.compare("greater", count, owner.most), (*more, fewer)))
+    ctx.emit(n.If(b.compare("greater", count, most), (*more, fewer)))
 
 
 def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:

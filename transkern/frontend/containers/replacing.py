@@ -183,7 +183,7 @@ def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> N
         list_types.mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
     before = ctx.names.buffers[owner.buffer]
     list_types.widen(ctx, owner, expr)
-    if len(ctx.control.trips) > owner.depth and ctx.names.buffers[owner.buffer] != before:
+    if len(ctx.control.trips) > owner.around.depth and ctx.names.buffers[owner.buffer] != before:
         ctx.aliasing.stored.add(owner.buffer)  # what has been read of it in the loop may be of the next iteration
     list_types.tag(ctx, owner, at, value)
     ctx.emit(n.Store(owner.buffer, owner.index(at), expr))

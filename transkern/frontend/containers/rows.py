@@ -51,7 +51,7 @@ def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
 def may_share(owner: GrowingList, shown: Rows) -> bool:
     """Whether a list that has nothing in it yet may get the very lists of another: their memory is there wherever the
     list is."""
-    return not owner.dtype and any(block is shown.starts.blocks[-1] for block in owner.blocks)
+    return not owner.dtype and any(block is shown.starts.around.blocks[-1] for block in owner.around.blocks)
 
 
 def go_one_by_one(owner: GrowingList, value: GrowingList) -> bool:

@@ -16,7 +16,7 @@ from transkern.ir.traverse import buffers_read, variables_read
 from transkern.parsing import all_nodes
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.carried.state import LoopState
 
 _MOST = 64  # paths through an iteration
 

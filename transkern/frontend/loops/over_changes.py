@@ -6,10 +6,19 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from transkern import refusals
 from transkern.errors import NOT_COMPILED
-from transkern.frontend.syntax.desugar import has_jumps, load
-from transkern.frontend.values.values import Hashed, Known, Static, Value
+from transkern.frontend.anew import Terminated
+from transkern.frontend.loops import steps
+from transkern.frontend.syntax.desugar import has_jumps, load, placed
+from transkern.frontend.syntax.liveness import ORIGIN
+from transkern.frontend.values.values import GrowingList, Hashed, Known, Method, Range, Seq, Static, Trips, Value
+
+if TYPE_CHECKING:
+    from transkern.frontend.loops.looping import Loops
+
 
 WATCHED = "_transkern_watched"
 """On a loop over a dict or a set: the size is compared at each step."""
@@ -75,3 +84,61 @@ def over_keys(
 def _names(number: int, *what: str) -> list[str]:
     """Names that are no text of the user's."""
     return [f"{name} {number}" for name in what]
+
+
+def over_what_changes(
+    loops: Loops, source: Value, counted: Any, node: ast.For, target: ast.expr, body: Sequence[ast.stmt]
+) -> None:
+    """A loop whose body changes the length that it was about to go by. A range keeps what it was made with."""
+    ctx = loops.ctx
+    over = ctx.deref(source)
+    loops.jumps += 1
+    if isinstance(over, (Range, Trips)):
+        held = f"gone over {loops.jumps}"
+        start, stop, step, element = counted
+        loops.env[held] = Trips((ctx.let(start, "start"), ctx.let(stop, "stop"), step, element))
+        again = copy.copy(node)
+        again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
+        instead(loops, node, [again])
+        return
+    first, backwards = None, False
+    if isinstance(over, Method) and over.name == "enumerate" and isinstance(over.receiver, Seq):
+        source, first = over.receiver.items
+    if isinstance(source, Method) and source.name == "reversed":
+        source, backwards = source.receiver, True
+    owner = ctx.deref(source)
+    if not isinstance(owner, GrowingList) or owner.is_queue:
+        problem = "a loop over what its body makes longer or shorter"
+        ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
+    made, given = over_list(source, first, backwards, target, body, loops.jumps)
+    loops.env.update(given)
+    instead(loops, node, made)
+
+
+def over_values(
+    loops: Loops, source: Value, over: steps.Over, tokens: Sequence[int], node: ast.For, target: ast.expr,
+    body: Sequence[ast.stmt],
+) -> None:  # fmt: skip
+    """A loop whose body changes the values that it goes over, where what was there has been looked at before."""
+    ctx = loops.ctx
+    if tokens:
+        problem = "a loop over a list that its body changes, beside something of run-time length"
+        contents = over.held[tokens[0]]
+        if isinstance(contents, Seq) and contents.kind == "list":
+            ctx.must_grow(tokens[0], problem)
+        ctx.fail(refusals.STATEMENT, problem, "loop over positions, or over a copy: list(…)", node)
+    loops.jumps += 1
+    held, again = f"gone over {loops.jumps}", copy.copy(node)
+    loops.env[held] = steps.live(ctx, source)
+    again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
+    setattr(again, WATCHED, True)
+    instead(loops, node, [again])
+
+
+def instead(loops: Loops, node: ast.For, made: list[ast.stmt]) -> None:
+    """`made` in the place of a loop."""
+    for statement in made:
+        setattr(statement, ORIGIN, getattr(node, ORIGIN, node))
+        placed(statement, node)
+    if loops.block(made):
+        raise Terminated

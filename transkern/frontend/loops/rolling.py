@@ -12,30 +12,19 @@ from typing import TYPE_CHECKING
 from transkern import limits
 from transkern.errors import CompileError
 from transkern.frontend.context import Context
+from transkern.frontend.loops import over_changes
+from transkern.frontend.loops.unrolling import TooLong, unrolled
 from transkern.frontend.syntax.desugar import placed
 from transkern.frontend.syntax.liveness import ORIGIN
 from transkern.frontend.values.reach import reached
 from transkern.frontend.values.values import Object, Range, Seq, Value
 from transkern.ir import build as b
-from transkern.ir.traverse import walk
 
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
 
 _FEWEST = 3  # values; of two, the second body is seldom worth a loop
-_LARGE, _IN_ALL = 250, 1500  # statements of an iteration that is not repeated; of all that it would be repeated in
 _ROLLED = "_transkern_rolled"  # on a loop over a few values: the same loop over their positions
-
-
-class TooLong(Exception):
-    """The body of a loop over a few values is too long to be there for each of them."""
-
-
-def check_length(ctx: Context, begun: int, values: int) -> None:
-    """Raises TooLong if the first iteration, what has been written since `begun`, is not to be there `values` times."""
-    count = sum(1 for _ in walk(ctx.emitter.out[begun:]))
-    if count > _LARGE and count * values > _IN_ALL:
-        raise TooLong
 
 
 def over_items(
@@ -48,18 +37,18 @@ def over_items(
     together = loops.ctx.session.budget.together
     reset = loops.resetting()
     if len(items) < _FEWEST or together.get(node) is False:
-        loops.unrolled(target, items, body, now=now)
+        unrolled(loops, target, items, body, now=now)
         return
     if node not in together:
         try:
-            loops.unrolled(target, items, body, now=now, at_length=False)
+            unrolled(loops, target, items, body, now=now, at_length=False)
             return
         except TooLong:
             reset()
     together[node] = _for_all(loops, node, target, items, body)
     if not together[node]:
         reset()
-        loops.unrolled(target, items, body, now=now)
+        unrolled(loops, target, items, body, now=now)
 
 
 def _for_all(
@@ -73,7 +62,7 @@ def _for_all(
     loops.env[f"{over} items"] = given
     held = _held(ctx, given)
     try:
-        loops.instead(node, [_by_position(node, target, body, over)])
+        over_changes.instead(loops, node, [_by_position(node, target, body, over)])
     except limits.Exhausted:
         raise
     except CompileError:  # an iteration needs to know which value it has

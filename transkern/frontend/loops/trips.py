@@ -15,7 +15,7 @@ from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.carried.state import LoopState
 
 
 def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[ast.stmt]) -> Expr | None:

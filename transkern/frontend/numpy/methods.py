@@ -42,7 +42,7 @@ from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.strides import copied
-from transkern.frontend.values.values import Array, GrowingList, Scalar, Seq, Static, Value, lies
+from transkern.frontend.values.values import Around, Array, GrowingList, Scalar, Seq, Static, Value, lies
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -361,7 +361,7 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
     count = ctx.names.count(held.base, bound_of(ctx, held.dims[0]))
     if held.dims[0] != count:
         ctx.emit(n.Assign(count.name, held.dims[0]))
-    return GrowingList(held.base, count.name, dtype, (), True, depth=len(ctx.control.trips))
+    return GrowingList(held.base, count.name, dtype, (), True, around=Around(len(ctx.control.trips)))
 
 
 @method("view", parameters="dtype")

@@ -41,6 +41,7 @@ from transkern.fuse.scalars.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Const, Expr, Load, Var
+from transkern.ir.polynomials import divides
 from transkern.ir.traverse import buffers_read, walk_expr
 
 
@@ -151,7 +152,7 @@ def _divides(value: Array, axes: tuple[Axis, ...], places: tuple[Expr, ...]) -> 
         return False
     made = simplified(n.Define("reshaped", axes, Load("source", places, "bool")), ())
     assert isinstance(made, n.Define) and isinstance(made.value, Load)
-    if any(map(b.divides, made.value.index)):
+    if any(map(divides, made.value.index)):
         return True
     gathers = any(isinstance(x, Load) and any(map(buffers_read, x.index)) for x in walk_expr(value.body))
     return gathers and any(map(_has_quotient, made.value.index))

@@ -21,6 +21,7 @@ from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.types import dtype_name
 from transkern.frontend.values.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read
@@ -177,10 +178,10 @@ def check_size(ctx: Context, dims: tuple[Expr, ...], dtype: str) -> None:
     counted = [isinstance(d, Const) or variables_read(d) <= given or ctx.facts.range_of(d) is not None for d in dims]
     if all(counted) and not all(isinstance(d, Const) for d in dims):
         return
-    most = b.HIGHEST // np.dtype("int64" if dtype == "index" else dtype).itemsize
+    most = extremes.HIGHEST // np.dtype("int64" if dtype == "index" else dtype).itemsize
     known = math.prod(max(b.constant(d) or 1, 1) for d in dims)
     if known > most:
-        asked(ctx, np.empty, b.HIGHEST)
+        asked(ctx, np.empty, extremes.HIGHEST)
     size: Expr = Const(float(known), "float64")
     for d in dims:
         if b.constant(d) is None:

@@ -12,6 +12,7 @@ from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Static, Value
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
@@ -26,10 +27,10 @@ def in_64_bits(
     """An integer that becomes a signed one of 64 bits, after a check where it may not be one."""
     if expr.dtype != "uint64":
         return expr
-    if isinstance(expr, Const) and isinstance(expr.value, int) and expr.value <= b.HIGHEST:
+    if isinstance(expr, Const) and isinstance(expr.value, int) and expr.value <= extremes.HIGHEST:
         return expr
     held = ctx.let(expr, "at")
-    ctx.guard(Apply("less_equal", (held, Const(b.HIGHEST, "uint64")), "bool"), error, problem)
+    ctx.guard(Apply("less_equal", (held, Const(extremes.HIGHEST, "uint64")), "bool"), error, problem)
     return held
 
 
@@ -61,7 +62,7 @@ def check_unsigned(ctx: Context, array: Array) -> None:
         return
     inner = ctx.names.axes(array.dims)
     index = tuple(a.var for a in inner)
-    large: Expr = Apply("greater", (array.candidate(index), Const(b.HIGHEST, "uint64")), "bool")
+    large: Expr = Apply("greater", (array.candidate(index), Const(extremes.HIGHEST, "uint64")), "bool")
     if array.mask is not None:
         large = b.both(array.mask_at(index[0]), large)
     ctx.guard(b.logical_not(Reduce("any", inner, large, "bool")), "OverflowError", TOO_LARGE)

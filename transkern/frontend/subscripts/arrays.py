@@ -34,6 +34,7 @@ from transkern.frontend.values.values import (
     Value,
 )
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir.expr import Axis, Const, Expr, Reduce
 from transkern.ir.traverse import variables_read
 
@@ -143,7 +144,7 @@ def _plan(ctx: Context, base: Array, items: Sequence[Value]) -> Plan:
 
 def _is_beyond(item: Value) -> bool:
     """Whether it is a known number of NumPy's that no position can be."""
-    return isinstance(item, Static) and isinstance(item.value, np.integer) and not b.fits(int(item.value))
+    return isinstance(item, Static) and isinstance(item.value, np.integer) and not extremes.fits(int(item.value))
 
 
 def _example(item: Value) -> Any:

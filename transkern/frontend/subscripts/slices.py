@@ -12,6 +12,7 @@ from transkern.frontend.values import large
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import OrNone, Slice, Value
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir.expr import Apply, Const, Expr
 
 
@@ -99,7 +100,7 @@ def bound(ctx: Context, value: Value) -> Expr:
     check_position(ctx, value, lambda at: range(0)[at:], missing)
     expr = scalar_expr(ctx, value)
     if expr.dtype == "uint64":  # beyond the end of every array
-        expr = Apply("minimum", (expr, Const(b.HIGHEST, "uint64")), "uint64")
+        expr = Apply("minimum", (expr, Const(extremes.HIGHEST, "uint64")), "uint64")
     return b.as_index(expr)
 
 

@@ -20,6 +20,7 @@ from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, GrowingList, Scalar, Seq, Split, Static, Value
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load
@@ -172,7 +173,7 @@ def _check_elements(ctx: Context, array: Array, dtype: str, before: Before | Non
         number = element(at)
         if not of_integers:
             return b.logical_not(becomes(number, dtype))
-        low, high = b.index(int(info.min)), b.index(min(int(info.max), b.HIGHEST))
+        low, high = b.index(int(info.min)), b.index(min(int(info.max), extremes.HIGHEST))
         within = b.both(b.compare("greater_equal", number, low), b.compare("less_equal", number, high))
         return b.logical_not(b.both(small(at), within))
 
@@ -180,7 +181,7 @@ def _check_elements(ctx: Context, array: Array, dtype: str, before: Before | Non
         """Whether 64 bits with a sign hold it."""
         if array.dtype != "uint64":
             return b.TRUE
-        return Apply("less_equal", (array.candidate(at), Const(b.HIGHEST, "uint64")), "bool")
+        return Apply("less_equal", (array.candidate(at), Const(extremes.HIGHEST, "uint64")), "bool")
 
     first, at = first_place(ctx, array.dims, outside)
     offending = element(at)

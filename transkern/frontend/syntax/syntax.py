@@ -120,18 +120,6 @@ def stored_names(node: ast.AST) -> frozenset[str]:
     return frozenset(names - {""})
 
 
-def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    """Names of lists that the function appends to, or adds to, somewhere."""
-    names = set()
-    for child in all_nodes(node):
-        match child:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend" | "insert" | "pop")):
-                names.add(name)
-            case _:
-                pass
-    return frozenset(names)
-
-
 def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names bound otherwise than by an augmented assignment."""
     return {name for s in body for name in _rebound_in(s)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import operator
 import types
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,36 +19,31 @@ from transkern.frontend.containers import (
     growing,
     hashed,
     hashed_sets,
-    making,
     pools,
     putting,
     sequences,
 )
-from transkern.frontend.containers.attribute_stores import check_frozen, put_attribute, set_by_property
+from transkern.frontend.containers.attribute_stores import put_attribute
 from transkern.frontend.containers.elements import element as list_element
 from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.item_stores import store_at
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating, lengths
-from transkern.frontend.numpy import flats, library_calls, outputs
+from transkern.frontend.numpy import library_calls
 from transkern.frontend.numpy.arrays import as_array, concatenate_now
-from transkern.frontend.numpy.elementwise import apply, loop_types
-from transkern.frontend.python import characters
+from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.arithmetic import PYTHON_OPERATORS
 from transkern.frontend.python.texts import is_text, text_operation
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
-from transkern.frontend.subscripts import storing
 from transkern.frontend.subscripts.arrays import array_item
-from transkern.frontend.subscripts.indexing import subscript
-from transkern.frontend.syntax.own_lists import IS_SUM
 from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
-from transkern.frontend.translate import attributes, managers, object_operators, special_methods
-from transkern.frontend.translate.arguments import TABLE
+from transkern.frontend.translate import managers, object_operators
+from transkern.frontend.translate.binding.unpacking import unpack
 from transkern.frontend.translate.results import Results
 from transkern.frontend.translate.waiting import waiting
-from transkern.frontend.values import classes, doubtful, doubts, large, python_types
+from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, type_name
@@ -57,7 +51,6 @@ from transkern.frontend.values.scalars import present
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.strides import from_outside, in_memory
 from transkern.frontend.values.values import (
-    ITEM,
     Array,
     Char,
     Concatenation,
@@ -74,25 +67,18 @@ from transkern.frontend.values.values import (
     Row,
     Scalar,
     Seq,
-    Slice,
     Static,
     Text,
     Value,
     as_outside,
     as_plain_tuple,
     children,
-    is_list,
     lies,
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
-
-_SYMBOLS = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
-    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
-}  # fmt: skip
 
 _PARTS = 200  # of a size that is kept as it was computed
 
@@ -109,7 +95,7 @@ class Assignments(Results):
                     return
                 self.env[name] = self.bind(name, value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                self.unpack(target, targets, value)
+                unpack(self, target, targets, value)
             case ast.Subscript():
                 with At(self.ctx, target, self.scope.file):
                     self.store(target, value)
@@ -255,66 +241,6 @@ class Assignments(Results):
         )
         return backwards and not aliasing.is_seen(self.ctx, name, value)
 
-    def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
-        starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
-        if starred and (parts := self._starred(value, starred[0], len(targets) - starred[0] - 1)) is not None:
-            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
-            self._take_all(targets, parts)
-            return
-        items = self.elements(value, None if starred else len(targets), node)
-        wanted = len(targets) - len(starred)
-        few = len(items) < wanted
-        if few or (len(items) > wanted and not starred):
-            least = "at least " if starred else ""
-            text = (
-                f"not enough values to unpack (expected {least}{wanted}, got {len(items)})" if few
-                else f"too many values to unpack (expected {wanted})"
-            )  # fmt: skip
-            self.ctx.guard(b.FALSE, "ValueError", text)
-        if starred:
-            at = starred[0]
-            end = len(items) - (len(targets) - at - 1)
-            items = [*items[:at], Seq(tuple(items[at:end]), "list"), *items[end:]]
-            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
-        self._take_all(targets, items)
-
-    def _starred(self, value: Value, first: int, last: int) -> list[Value] | None:
-        """What ``a, *rest, z = value`` gives its names, of a list or an array of run-time length: so many of the first
-        elements, a list of those between, and the last ones. None for another value."""
-        ctx = self.ctx
-        value = iterating.all_of(ctx, value)
-        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
-        if not isinstance(value, (GrowingList, Array)) or (isinstance(value, GrowingList) and not is_typed(ctx, value)):
-            return None
-        value = ctx.kept(value) if isinstance(value, Array) else value
-        if isinstance(value, Array) and not value.ndim:
-            return None
-        start, stop, step, element = iterating.iteration(ctx, value)
-        length = ctx.let(stop, "length")
-        if b.constant(length) is not None or (start, step) != (b.ZERO, b.ONE):
-            return None
-        text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
-        ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
-        end = None if last == 0 else Static(-last)
-        between = subscript(ctx, value, [Slice(Static(first), end, None)])
-        rest = TABLE["builtins.list"](ctx, [between], {})
-        ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
-        return [*(element(b.index(k)) for k in range(first)), rest, *ends]
-
-    def _take_all(self, targets: Sequence[ast.expr], items: Sequence[Value]) -> None:
-        # all values stand before the first target changes
-        settled = [
-            self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
-        ]
-        if any(isinstance(t, ast.Subscript) for t in targets):
-            swaps = self.swaps
-            settled = [making.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
-        with waiting(self.ctx) as those:
-            for item in settled:
-                those.put(item)
-            for target in targets:
-                self.assign(target, those.taken())
-
     def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
@@ -410,176 +336,6 @@ class Assignments(Results):
             self.env[name] = owned
         return owned
 
-    def _beside(self, old: Value, value: ast.expr) -> tuple[Value, Value]:
-        """What an operator in place updates, and the other operand."""
-        with waiting(self.ctx) as those:
-            those.put(old)
-            new = self.expr(value)
-        return those.values[0], new
-
-    def augment(self, target: ast.expr, op: str, value: ast.expr) -> None:
-        ctx = self.ctx
-        if isinstance(target, ast.Name):
-            old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            old, new = self._beside(old, value)
-            made = object_operators.in_place(ctx, op, old, new)
-            if made is not None:
-                self.assign(target, made)
-                return
-            held = ctx.deref(old)
-            storing.check_own(ctx, held)
-            if (not hasattr(target, IS_SUM) or is_list(ctx.deref(new))) and self._is_changed(op, old, new):
-                return
-            if isinstance(old, Array):
-                if not lies(old):
-                    old = self.own(target.id, old)
-                storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, new), casting=op)
-                return
-            self.assign(target, self.operate(op, old, new, in_place=not hasattr(target, IS_SUM)))
-            return
-        if isinstance(target, ast.Attribute):
-            missing = f"'NoneType' object has no attribute '{target.attr}'"
-            owner = present(ctx, self.expr(target.value), "AttributeError", missing)
-            if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
-                owner = self.own(target.value.id, owner)
-            old = attributes.attribute(ctx, owner, target.attr)
-            if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
-                problem = "an operator in place on an object that is an attribute"
-                help = f"give the object a name first: {target.attr} = …; {target.attr} {_SYMBOLS.get(op, '**')}= …"
-                ctx.fail(refusals.OBJECT, problem, help, target)
-            if isinstance(old, Array):
-                result = self.updated(op, old, self.expr(value))
-                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
-                self._left_in_place(owner, target, [], old)
-            elif self._is_changed(op, old, new := self.expr(value)):
-                self._left_in_place(owner, target, [], old)
-            else:
-                put_attribute(self, target, owner, self.operate(op, old, new, in_place=True))
-            return
-        assert isinstance(target, ast.Subscript)
-        owner = self.expr(target.value)
-        base = ctx.deref(owner)
-        items = [self.settle_item(i) for i in self.items(target.slice, base)]
-        with At(ctx, target, self.scope.file):
-            if isinstance(owner, Object) and isinstance(base, Dict):
-                old = self.at_key(owner, items)
-            else:
-                old = subscript(ctx, owner if isinstance(base, Record) else base, items)
-        if isinstance(base, Array) and not base.view:
-            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
-            old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array):
-            storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
-            self._left_in_place(owner, target, items, old)
-            return
-        if special_methods.method(ctx, old, object_operators.in_place_name(op)) is not None:
-            problem = "an operator in place on an object that is an item"
-            help = f"give the object a name first: item = …; item {_SYMBOLS.get(op, '**')}= …"
-            ctx.fail(refusals.OBJECT, problem, help, target)
-        old, new = self._beside(old, value)
-        if self._is_changed(op, old, new):
-            self._left_in_place(owner, target, items, old)
-            return
-        result = self.updated(op, old, new)
-        if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
-            # the key is one of the dict's, as it has been read
-            changed = [
-                self.either(c, result, v, [], []) for c, v in zip(conditions, base.items, strict=True)
-            ]  # fmt: skip
-            ctx.change(owner, with_children(base, tuple(self.kept(v, ITEM) for v in changed)))
-            return
-        if isinstance(base, Flat):
-            flats.store(ctx, base, items, result)
-        elif isinstance(base, Array):
-            storing.write(ctx, base, items, result, casting=op if lies(old) else None)
-        else:
-            store_at(self, target, owner, items, result)
-
-    def _left_in_place(
-        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Value], value: Value
-    ) -> None:  # fmt: skip
-        """What an operator has changed in place is then assigned to where it stood, which may not be allowed, or be a
-        function of the user's."""
-        ctx = self.ctx
-        base = ctx.deref(owner)
-        if isinstance(target, ast.Subscript):
-            if isinstance(base, Seq) and base.kind == "tuple":
-                ctx.guard(b.FALSE, "TypeError", "'tuple' object does not support item assignment")
-            elif isinstance(base, Record) and not special_methods.store_item(ctx, owner, items, value):
-                problem = f"an operator in place on an item of {describe(base)}"
-                ctx.fail(refusals.OBJECT, problem, "give what it changes a name", target)
-        elif isinstance(base, Record) and base.is_tuple:
-            ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
-        else:
-            check_frozen(self, base, target)
-            set_by_property(self, owner, target.attr, value)
-
-    def _is_changed(self, op: str, old: Value, new: Value) -> bool:
-        """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array
-        afterwards."""
-        ctx = self.ctx
-        held, given = ctx.deref(old), ctx.deref(new)
-        if is_list(held) and op in ("add", "multiply"):
-            if op == "add" and python_types.is_numpy(given):
-                return False
-            python_types.check(ctx, python_types.BINARY[op][1], held, given)
-            if op == "add":
-                sequences.extend(ctx, old, new)
-                return True
-        elif not isinstance(python_types.example(ctx, held), set):
-            return False
-        if op in hashed_sets.OPERATORS and (isinstance(held, Hashed) or python_types.known_set(given) is None):
-            python_types.check(ctx, python_types.BINARY[op][1], held, given)
-            if isinstance(held, Hashed):
-                hashed_sets.change(ctx, held, op, new)
-                return True
-            if isinstance(old, Object):
-                problem = f"`{_SYMBOLS[op]}=` of a set and one that is known at run time only"
-                ctx.must_grow(old.token, problem)
-        made = ctx.deref(self.operate(op, old, new, in_place=True))
-        if isinstance(old, Object) and isinstance(made, Seq):
-            ctx.change(old, made)
-            return True
-        names = [name for frame in ctx.scopes.frames for name, value in frame.items() if value == old]
-        if (
-            len(names) > 1 or isinstance(old, Row)
-            or any(old in (children(v) or ()) for v in ctx.heap.contents.values())
-        ):
-            problem = "an operator in place on a list or set that has several names"
-            ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
-        return False
-
-    def settle_item(self, item: Value) -> Value:
-        return item if isinstance(item, Slice) else self.settle(item, "at")
-
-    def updated(self, op: str, old: Value, new: Value) -> Value:
-        """What ``old op= new`` leaves; an array takes it in place."""
-        if isinstance(old, Array):
-            new = outputs.operand(self.ctx, new)
-            outputs.check_writable(self.ctx, [old])
-        if isinstance(old, Array) and doubts.doubts_of([new]) and self._depends_on_type(op, old, new):
-            dtype = old.dtype
-
-            def compute(given: Sequence[Value]) -> Value:
-                made = self.updated(op, *given)
-                return replace(made, body=b.cast(made.body, dtype)) if isinstance(made, Array) else made
-
-            chosen = doubtful.chosen_array(self.ctx, [old, new], compute)
-            if chosen is not None:
-                return chosen
-        if isinstance(old, Array) and op != "matmul":
-            if large.is_large(new):
-                asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
-            outputs.check_casts(self.ctx, op, [old, new], [old])
-            old, new = outputs.fitting(self.ctx, [old, new], [old])
-        return self.operate(op, old, new, in_place=True)
-
-    def _depends_on_type(self, op: str, old: Array, new: Value) -> bool:
-        """Whether NumPy computes ``old op= new`` in another dtype for each type that a number may have."""
-        if op == "matmul":
-            return False
-        return len(doubts.outcomes([old, new], lambda given: loop_types(self.ctx, getattr(np, op), given, None))) > 1
-
     def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx
         made = object_operators.binary(ctx, op, left, right)
@@ -641,13 +397,13 @@ class Assignments(Results):
             help = "compute with numbers and arrays"
             if isinstance(left, (Dict, Hashed)) and isinstance(right, (Dict, Hashed)):
                 help = "put one into a copy of the other: made = dict(a), made.update(b)"
-            problem = f"`{_SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}"
+            problem = f"`{python_types.SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}"
             ctx.fail(refusals.OPERANDS, problem, help)
         return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
 
     def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
         """Operands of which one may be None: Python's error where it is."""
-        symbol = {**_SYMBOLS, "power": "** or pow()"}.get(op)
+        symbol = {**python_types.SYMBOLS, "power": "** or pow()"}.get(op)
         if symbol is None:
             self.ctx.fail(refusals.MAY_BE_NONE, "a matrix product of what may be None", "test it with `is None` first")
         names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (left, right)]

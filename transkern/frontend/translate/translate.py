@@ -14,6 +14,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import MustGrow, Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.containers import hashed, sequences
+from transkern.frontend.loops import trying
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
 from transkern.frontend.python.texts import as_text
@@ -30,6 +31,7 @@ from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
+from transkern.frontend.translate.binding import in_place
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
@@ -213,7 +215,7 @@ class Translator(Loops):
                 elif isinstance(node, ast.Global):
                     self.globals |= set(node.names)
             case ast.AugAssign(target=target, op=op, value=value):
-                self.augment(target, BINARY.get(type(op), "matmul"), value)
+                in_place.augment(self, target, BINARY.get(type(op), "matmul"), value)
             case ast.While(test=test, body=body, orelse=orelse):
                 self.while_loop(node, test, body, orelse)
             case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
@@ -293,7 +295,7 @@ class Translator(Loops):
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)
-        error = self.exception_class(kind, exc)
+        error = trying.exception_class(self, kind, exc)
         name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
         if error is np.exceptions.AxisError and len(given) in (1, 2):  # of a text, or of an axis and a dimension
             given = given if len(given) == 1 else [_axis_text(*given)]

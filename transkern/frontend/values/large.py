@@ -22,6 +22,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
+from transkern.ir import extremes
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr
 from transkern.ir.ops import MIRRORED
@@ -35,7 +36,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 def is_large(value: Value | None) -> TypeGuard[Static]:
     """Whether it is an integer of Python's that 64 bits do not hold."""
-    return isinstance(value, Static) and isinstance(value.value, int) and not b.fits(value.value)
+    return isinstance(value, Static) and isinstance(value.value, int) and not extremes.fits(value.value)
 
 
 def is_float(value: int) -> bool:
@@ -57,7 +58,7 @@ def refuse(ctx: Context, value: int) -> NoReturn:
 
 def whole(ctx: Context, value: int) -> Const:
     """A known integer as a number that compiled code computes with."""
-    return b.index(value) if b.fits(value) else refuse(ctx, value)
+    return b.index(value) if extremes.fits(value) else refuse(ctx, value)
 
 
 # --- as an operand
@@ -142,7 +143,7 @@ def operated(ctx: Context, op: str, args: Sequence[Value]) -> Value | list[Value
         return Scalar(b.cast(k, "index"), True)
     if op == "bitwise_and" and value > 0:
         ctx.guard(same_sign, "OverflowError", TOO_LARGE)
-        return [Static(value & b.HIGHEST) if a is large else a for a in args]
+        return [Static(value & extremes.HIGHEST) if a is large else a for a in args]
     refuse(ctx, value)
 
 
@@ -171,7 +172,7 @@ def compared_with_float(ctx: Context, op: str, one: Expr, two: Expr) -> Expr:
     if (known := b.constant(one)) is not None:
         return _float_compared(MIRRORED[op], two, known)
     # what is so for one integer is so for all
-    if isinstance(two, Const) and not b.LOWEST <= float(two.value) <= b.HIGHEST:  # type: ignore[arg-type]
+    if isinstance(two, Const) and not extremes.LOWEST <= float(two.value) <= extremes.HIGHEST:  # type: ignore[arg-type]
         return b.TRUE if bool(getattr(np, op)(0.0, float(two.value))) else b.FALSE  # type: ignore[arg-type]
     near, x = b.cast(one, "float64"), two
     if is_exact(ctx, one):
@@ -232,7 +233,7 @@ def stored(ctx: Context, value: Value, dtype: str) -> Value:
 def clipped(item: Slice, extent: Expr) -> Slice:
     """A slice without the bounds and steps that Python clips: none is farther away than just beyond the ends."""
     ends = Scalar(extent, True), Scalar(b.sub(b.neg(extent), b.ONE), True)
-    start, stop = (ends[v.value < 0] if _is_far(v, b.HIGHEST) else v for v in (item.start, item.stop))
+    start, stop = (ends[v.value < 0] if _is_far(v, extremes.HIGHEST) else v for v in (item.start, item.stop))
     step = item.step
     if _is_far(step, 2**47):  # from one element to none
         long = b.maximum(extent, b.ONE)
@@ -254,9 +255,9 @@ def check_constants(ctx: Context, program: n.Program) -> None:
     for s in walk(program.body):
         for e in own_exprs(s):
             for x in walk_expr(e):
-                if isinstance(x, Const) and not b.is_held(x):
+                if isinstance(x, Const) and not extremes.is_held(x):
                     ctx.session.span = s.span
                     refuse(ctx, int(x.value))  # type: ignore[arg-type]
     for dim in (d for buffer in program.buffers.values() for d in buffer.dims):
-        if any(isinstance(x, Const) and not b.is_held(x) for x in walk_expr(dim)):
+        if any(isinstance(x, Const) and not extremes.is_held(x) for x in walk_expr(dim)):
             ctx.fail(refusals.INTEGER_TOO_LARGE, "an array with more elements than 64 bits can count")

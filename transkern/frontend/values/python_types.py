@@ -47,6 +47,12 @@ from transkern.frontend.values.values import (
 )
 from transkern.ir import build as b
 
+SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+}  # fmt: skip
+"""The operators of which Python has a sign for two numbers, by the names of NumPy's functions."""
+
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "add": (operator.add, operator.iadd), "subtract": (operator.sub, operator.isub),
     "multiply": (operator.mul, operator.imul), "divide": (operator.truediv, operator.itruediv),

@@ -41,3 +41,15 @@ def fill(ctx: Context, slot: Array, value: Array) -> None:
     for own, size in zip(slot.dims, sizes, strict=True):
         assert isinstance(own, Var)
         ctx.emit(n.Assign(own.name, size))
+
+
+def fill_counted(ctx: Context, buffer: n.Buffer, count: Var, value: Array) -> None:
+    """`value` into `buffer`, its length into `count`."""
+    if buffer.name in ctx.lists.rooms:
+        # of a filter: at most
+        guards.must_have_room(ctx, b.compare("less_equal", value.axes[0].extent, buffer.dims[0]))
+    if value.mask is not None:
+        ctx.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
+        return
+    ctx.emit(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body))
+    ctx.emit(n.Assign(count.name, value.dims[0]))

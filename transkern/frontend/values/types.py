@@ -17,7 +17,7 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.values.others import instead_of
-from transkern.ir.build import fits
+from transkern.ir.extremes import fits
 from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more

@@ -27,8 +27,8 @@ from collections.abc import Iterator, Sequence
 
 from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.lanes.together import always, is_arithmetic
 from transkern.fuse.scalars.load_once import is_within
-from transkern.fuse.schedule.together import always, is_arithmetic
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var

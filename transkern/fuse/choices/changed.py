@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from transkern.analysis.symbols import simplified
-from transkern.fuse.loops.states import touched, whole_copy
+from transkern.fuse.states.reading import touched, whole_copy
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Reduce

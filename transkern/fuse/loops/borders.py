@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from transkern.analysis.verdicts import own_variables, reads_of
+from transkern.fuse.lanes.memory import contiguous
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.schedule.columns import is_float_sum
-from transkern.fuse.schedule.lanes import contiguous
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var

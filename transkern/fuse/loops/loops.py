@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.loops.states import is_cheap
+from transkern.fuse.states.reading import is_cheap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var

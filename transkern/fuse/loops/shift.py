@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.lanes.together import always
 from transkern.fuse.scalars.load_once import is_within
-from transkern.fuse.schedule.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var

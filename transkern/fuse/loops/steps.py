@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from transkern.fuse.loops.states import places_read, touched
+from transkern.fuse.states.reading import computed, places_read, touched
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Expr, Reduce
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_allocated,
@@ -80,12 +80,7 @@ def _move(block: list[n.Stmt], first: int, made: n.Define) -> None:
         if (buffers_written(x) | buffers_allocated(x)) & (reads | {made.buffer}) or scalars_set(x) & scalars:
             return
 
-    def computed(e: Expr) -> Expr | None:
-        if not isinstance(e, Load) or e.buffer != made.buffer:
-            return None
-        return b.substitute(made.value, {a.name: i for a, i in zip(made.axes, e.index, strict=True)})
-
-    changed = replace(reader, value=b.map_expr(reader.value, computed))
+    changed = replace(reader, value=b.map_expr(reader.value, computed(made)))
     block[at] = replace(loop, body=(*loop.body[:where], changed, *loop.body[where + 1 :]))
     del block[first]
 

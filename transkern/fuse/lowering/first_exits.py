@@ -10,7 +10,7 @@ of values that are computed for the exit alone go with it. (An exit behind anyth
 
 from __future__ import annotations
 
-from transkern.fuse.loops.states import is_cheap
+from transkern.fuse.states.reading import is_cheap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Reduce

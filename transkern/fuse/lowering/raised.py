@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transkern.fuse.loops.states import is_cheap, places_read, touched
+from transkern.fuse.states.reading import computed, is_cheap, places_read, touched
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
@@ -212,12 +212,7 @@ class _Raising:
             self.touched[name] += max(0, statements - 1)
         self._read_again(made.value, max(0, places - 1))
 
-        def value(e: Expr) -> Expr | None:
-            if not isinstance(e, Load) or e.buffer != made.buffer:
-                return None
-            return b.substitute(made.value, {a.name: i for a, i in zip(made.axes, e.index, strict=True)})
-
-        return list(map_block(tuple(rest), value))
+        return list(map_block(tuple(rest), computed(made)))
 
     def _read_again(self, value: Expr, more: int) -> None:
         for x in walk_expr(value):

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.schedule.together import always
+from transkern.fuse.lanes.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var

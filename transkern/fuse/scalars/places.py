@@ -20,6 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.polynomials import (
     Polynomial,
+    divides,
     exact_quotient,
     expression,
     multiplied,
@@ -66,7 +67,7 @@ def divides_for(reader: n.Stmt, buffer: str) -> bool:
 
 
 def _reads_quotients(e: Expr, buffer: str) -> bool:
-    return any(isinstance(x, Load) and x.buffer == buffer and any(map(b.divides, x.index)) for x in walk_expr(e))
+    return any(isinstance(x, Load) and x.buffer == buffer and any(map(divides, x.index)) for x in walk_expr(e))
 
 
 def _block(statements: tuple[n.Stmt, ...], known: _Known) -> tuple[n.Stmt, ...]:

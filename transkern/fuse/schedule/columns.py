@@ -29,7 +29,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from transkern.fuse.schedule.lanes import contiguous, slides
+from transkern.fuse.lanes.memory import contiguous, slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.lanes.memory import VECTOR, widest
+from transkern.fuse.lanes.together import Copy, always, lanes_own
 from transkern.fuse.lowering.copies import with_names
 from transkern.fuse.scalars.load_once import is_beside, is_within, stays
-from transkern.fuse.schedule.lanes import VECTOR, widest
 from transkern.fuse.schedule.machine import VECTOR_FUNCTIONS, vector_functions
-from transkern.fuse.schedule.together import Copy, always, lanes_own
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var

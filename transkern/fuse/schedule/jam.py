@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.schedule.together import always
+from transkern.fuse.lanes.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var

@@ -23,9 +23,10 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from transkern.fuse.checks.choices import choose, may_choose
+from transkern.fuse.lanes.blocks import suits
+from transkern.fuse.lanes.memory import contiguous
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.schedule.columns import WIDE, Ordering, is_float_sum
-from transkern.fuse.schedule.lanes import contiguous, suits
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var

@@ -27,7 +27,7 @@ from transkern.analysis import integers
 from transkern.analysis.accesses import Access, Level, accesses_of
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.schedule.lanes import VECTOR, contiguous, widest
+from transkern.fuse.lanes.memory import VECTOR, contiguous, widest
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Iterator
 
 from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.checks.choices import choose, may_choose
+from transkern.fuse.lanes.memory import contiguous
 from transkern.fuse.lowering.copies import with_own_names
-from transkern.fuse.schedule.lanes import contiguous
 from transkern.fuse.schedule.push import pushed_loops
 from transkern.ir import build as b
 from transkern.ir import nodes as n

@@ -25,6 +25,7 @@ from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, Sc
 from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
+from transkern.runtime.calls.stated import stated_types, states_types
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
@@ -145,7 +146,7 @@ def tasks(compiled: Compiled, given: Sequence[Types] = ()) -> list[Task]:
         return [Task(name, each) for each in given]
     if isinstance(compiled.function, types.FunctionType) and (known := remembered(compiled.function)):
         return [Task(name, each, called=True) for each in known]
-    return [Task(name, None)] if compiled.states_types() else []
+    return [Task(name, None)] if states_types(compiled) else []
 
 
 def done(compiled: Compiled, task: Task) -> Warmed:
@@ -156,7 +157,7 @@ def done(compiled: Compiled, task: Task) -> Warmed:
         if task.called:
             from_cache = _has_code(compiled, kinds, target)
         else:
-            kinds = compiled.stated_types(task.types)
+            kinds = stated_types(compiled, task.types)
             problem, from_cache = _for_stated(compiled, kinds, target)
     except TranskernError as error:
         problem = error.problem if isinstance(error, CompileError) else str(error).partition("\n")[0]

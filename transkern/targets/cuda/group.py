@@ -22,7 +22,7 @@ from transkern.ir.traverse import (
     scalars_set,
     walk,
 )  # fmt: skip
-from transkern.targets.clike import ident, kind_of
+from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold
@@ -30,6 +30,7 @@ from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_ele
 from transkern.targets.cuda.forms.tiles import Tile
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
+from transkern.targets.operands import kind_of
 
 
 @dataclass(frozen=True, slots=True)

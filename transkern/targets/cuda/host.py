@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 
@@ -114,3 +114,8 @@ def constant(value: bool | int | float | complex, kind: str) -> str:
     else:
         text = repr(value)
     return text if kind == "float64" else f"{dtype(kind)}({text})"
+
+
+def tuple_of(texts: Iterable[str]) -> str:
+    items = list(texts)
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"

@@ -11,13 +11,14 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
-from transkern.ir.containers import container_text, error_text, number_class, print_text, with_changes
+from transkern.ir.containers import error_text, number_class, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Load, Span, Var
-from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
-from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, walk_expr
+from transkern.ir.traverse import exprs, variables_read, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.failures import QUIET, RECORD, Checks
+from transkern.targets.cuda.launch.libraries import call_library
+from transkern.targets.cuda.launch.results import give_back, objects_in, result_text
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
@@ -80,7 +81,7 @@ class Launcher:
         self.statements(p.body)
         self.read_errors(self.reading.at_end)
         if not self.ends(p.body):
-            self.give_back()
+            give_back(self)
             self.line("return None")
         body = "\n".join(self.lines)
         checks = {code: g for k in self.kernels.values() for code, g in k.guards.items()}
@@ -140,7 +141,7 @@ class Launcher:
         error = self.error(g.error)
         if not g.message and g.error != n.NO_ROOM:  # no message is no argument
             error = f"(lambda text: {error}())"
-        return _tuple([error, repr(g.message), *types])
+        return host.tuple_of([error, repr(g.message), *types])
 
     def ends(self, statements: Sequence[n.Stmt]) -> bool:
         if not statements:
@@ -157,7 +158,7 @@ class Launcher:
         needed = {p.name for p in self.arrays if p.written}
         for s in walk(self.program.body):
             if isinstance(s, n.Return):
-                needed |= _objects(s.result)
+                needed |= objects_in(s.result)
         return {p.name: f"given_{host.name(p.name)}" for p in self.arrays if p.name in needed}
 
     def arguments(self) -> None:
@@ -190,7 +191,8 @@ class Launcher:
             self.line(f'{self.use("_check_written")}("{p.name}", {", ".join([p.name, *others])})')
         names = ", ".join(p.name for p in self.arrays)
         if self.arrays:
-            self.line(f"on_host = not any(isinstance(x, cp.ndarray) for x in {_tuple(p.name for p in self.arrays)})")
+            every = host.tuple_of(p.name for p in self.arrays)
+            self.line(f"on_host = not any(isinstance(x, cp.ndarray) for x in {every})")
             self.line(f"with {self.use('_device_of')}({names}):")
             self.depth += 1
         else:
@@ -253,7 +255,7 @@ class Launcher:
             case n.Kernel():
                 self.launch(s)
             case n.Library():
-                self.library(s)
+                call_library(self, s)
             case n.Guard(condition, error, message, args, changes):
                 self.line(f"if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
                 if not self.standalone and condition in self.program.assumptions:
@@ -290,12 +292,12 @@ class Launcher:
             case n.Continue():
                 self.line("continue")
             case n.Return(n.TupleResult((n.TupleResult(kind="raise") as error, *changes))):
-                self.give_back()
-                told = _tuple(map(self.result, changes))
-                self.line(f"raise (lambda e, c: {with_changes('e', 'c')})({self.result(error)}, {told})")
+                give_back(self)
+                told = host.tuple_of(result_text(self, x) for x in changes)
+                self.line(f"raise (lambda e, c: {with_changes('e', 'c')})({result_text(self, error)}, {told})")
             case n.Return(result):
-                self.give_back()
-                self.line(f"return {self.result(result)}")
+                give_back(self)
+                self.line(f"return {result_text(self, result)}")
             case _:
                 raise CompileError(
                     refusals.CUDA, f"cannot compile for CUDA: a {type(s).__name__} outside the kernels",
@@ -349,68 +351,6 @@ class Launcher:
         dims = [host.expr(d if b.is_nonnegative(d) else b.maximum(d, b.ZERO)) for d in sizes]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
-
-    def library(self, s: n.Library) -> None:
-        if s.name != "print" and not has(s.name, "cp"):
-            problem = f"cannot compile for CUDA: CuPy has no `{s.name}` like NumPy's"
-            help, lines = 'use target="cpu" for this function', self.program.lines_of(s.span)
-            raise CompileError(refusals.CUDA, problem, help, s.span, lines)
-        ins = []
-        for name in s.ins:
-            info = self.program.buffers[name]
-            ins.append(self.whole(name, self.cut(name, info.dims[:-1] if info.element else info.dims)))
-        attributes = s.attributes
-        if s.name == "print":
-            self.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))
-            return
-        if s.name in ("argsort", "sort"):  # CuPy's sorts are stable, and know no other kind; NumPy has two names for it
-            kind = "stable" if dict(attributes).get("kind") in ("stable", "mergesort") else None
-            attributes = tuple((k, kind if k == "kind" else v) for k, v in attributes)
-        outs = (("out" if not k else f"out{k}", host.name(o)) for k, o in enumerate(s.outs))
-        text = spell(s.name, "cp", tuple(ins), (*attributes, *outs)).replace(", kind=None", "")
-        if s.name in ("argsort", "sort") and len(self.program.buffers[s.ins[0]].dims) > 1:
-            dtype = host.dtype(storage(self.program.buffers[s.outs[0]].dtype))
-            text = f"{text} if {ins[0]}.size else cp.empty({ins[0]}.shape, {dtype})"  # CuPy divides by the size
-        if not s.outs:
-            self.line(text)
-            return
-        if len(s.outs) > 1:
-            held = [f"{host.name(out)}{'[...]' if self.is_argument(out) else ''}" for out in s.outs]
-            self.line(f"{', '.join(held)} = map(cp.ascontiguousarray, {text})")
-            for out in s.outs:
-                if self.program.buffers[out].element:
-                    self.line(f"{host.name(out)} = {self.use('_parts')}({host.name(out)})")
-            return
-        (out,) = s.outs
-        if self.program.buffers[out].element:
-            text = f"{self.use('_parts')}(cp.ascontiguousarray({text}))"
-        if self.is_argument(out):
-            self.line(f"{host.name(out)}[...] = {text}")
-        else:
-            self.line(f"{host.name(out)} = cp.ascontiguousarray({text})")
-
-    def is_argument(self, buffer: str) -> bool:
-        """Whether what is written into a buffer is the caller's: its memory is kept."""
-        return self.program.buffers[buffer].role == "argument"
-
-    def cut(self, buffer: str, dims: Sequence[Expr]) -> str:
-        """What makes an array of `dims` of a buffer, whose memory is as long as these may be: along the first axis a
-        part of it; where others have such lengths, its elements stand close together at the beginning."""
-        info = self.program.buffers[buffer]
-        own = info.dims[:-1] if info.element else info.dims
-        shorter = [k for k, (x, y) in enumerate(zip(own, dims, strict=True)) if self.bounded(x) != self.known(y)]
-        if not shorter:
-            return ""
-        if shorter == [0]:
-            return f"[:{self.value(dims[0])}]"
-        parts = (*dims, b.index(2)) if info.element else tuple(dims)
-        return f".reshape(-1)[:{self.value(b.product(parts))}].reshape({', '.join(map(self.value, parts))})"
-
-    def whole(self, buffer: str, cut: str = "") -> str:
-        """A buffer as the caller and libraries see it."""
-        element = self.program.buffers[buffer].element
-        text = host.name(buffer) + cut
-        return f"{self.use('_whole')}({text}, {host.dtype(element)})" if element else text
 
     # --- launches
 
@@ -477,7 +417,7 @@ class Launcher:
 
     def call(self, launch: str, arguments: Sequence[str]) -> None:
         """A launch with its arguments, over several lines where they are many."""
-        one = f"{launch}{_tuple(arguments)})"
+        one = f"{launch}{host.tuple_of(arguments)})"
         if len(one) + 4 * self.depth <= 110:
             self.line(one)
             return
@@ -498,57 +438,6 @@ class Launcher:
         return f"np.bool_({text})" if v.dtype == "bool" else text
 
     # --- results
-
-    def give_back(self) -> None:
-        """What was written into arguments that are not on the device, or not as the kernels need them."""
-        for p in self.arrays:
-            if p.written:
-                self.line(f"{self.use('_give_back')}({self.given[p.name]}, {self.whole(p.name)})")
-
-    def result(self, r: n.Result) -> str:
-        match r:
-            case n.ArrayResult(buffer, dims, _, empty):
-                info = self.program.buffers[buffer]
-                copied = ".copy()" if info.role == "argument" else ""
-                more = f", {host.dtype(empty)}" if empty else ""
-                return f"{self.use('_result')}({self.whole(buffer, self.cut(buffer, dims))}{copied}, on_host{more})"
-            case n.ViewResult(buffer, dims, offset, steps, _, part, readonly):
-                at = _tuple(self.value(o) for o in offset)
-                along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
-                shape = _tuple(self.value(d) for d in dims)
-                info = self.program.buffers[buffer]
-                linear = len(offset) < len(info.dims) - bool(info.element)
-                base = f"{self.given[buffer]}.reshape(-1)" if linear else self.given[buffer]
-                base += f".{part}" if part else ""
-                how = ", writeable=False" if readonly else ""
-                return f"{self.use('_view')}({base}, {at}, {shape}, {along}{how})"
-            case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
-                made = f"complex({self.value(real)}, {self.value(imag)})"
-                return made if python else f"{host.dtype(dtype)}({made})"
-            case n.ScalarResult(value, python):
-                kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
-                return f"{kind or host.dtype(value.dtype)}({self.value(value)})"
-            case n.ListResult(""):  # of Nones alone, which stand around it
-                return "[]"
-            case n.ListResult(buffer, count, dtype, _, dims) if dims:
-                return f"[row.copy() for row in {self.whole(buffer, f'[:{self.value(count)}]')}.get()]"
-            case n.ListResult(buffer, count, dtype, python):
-                text = f"{self.whole(buffer, f'[:{self.value(count)}]')}.get()"
-                if not is_complex(dtype) and storage(dtype) != storage(self.program.buffers[buffer].dtype):
-                    text += f".astype({host.dtype(dtype)})"
-                return f"{text}.tolist()" if python else f"list({text})"
-            case n.TupleResult((n.ArrayResult(buffer, dims),), "lists" | "lists of numbers") as container:
-                return f"({container_text(container)})({self.whole(buffer, self.cut(buffer, dims))}.get())"
-            case n.TupleResult(items, kind) as container:
-                texts = [self.result(x) for x in items]
-                if kind not in ("tuple", "list"):
-                    return f"({container_text(container)})({', '.join(texts)})"
-                return f"[{', '.join(texts)}]" if kind == "list" else _tuple(texts)
-            case n.ArgumentResult(name):
-                return self.given.get(name, name)
-            case n.ConstantResult(value):
-                return "..." if value is ... else literal(value)
-
 
 def _is_made(s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
     """Whether a library step behind it makes the array."""
@@ -580,25 +469,7 @@ def _shown(dtype: str, text: str) -> str:
     return text if dtype == "index" else f"{number_class(dtype)}({text})"
 
 
-def _objects(result: n.Result) -> set[str]:
-    """The arguments that a result is, or is a view of."""
-    match result:
-        case n.ArgumentResult(name):
-            return {name}
-        case n.ViewResult():
-            return result_buffers(result)
-        case n.TupleResult(items):
-            return {name for item in items for name in _objects(item)}
-        case _:
-            return set()
-
-
 def _nothing(s: n.Accumulator) -> str:
     """What a reduction of nothing is."""
     value = {"prod": 1, "all": 1, "first": -1, "last": -1, "argmax": -1, "argmin": -1}.get(s.op, 0)
     return host.constant(bool(value) if s.dtype == "bool" else value, s.dtype)
-
-
-def _tuple(texts: Iterable[str]) -> str:
-    items = list(texts)
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"

@@ -14,7 +14,8 @@ import numpy as np
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Var
 from transkern.ir.storage import storage
-from transkern.targets.clike import CPrinter, kind_of
+from transkern.targets.clike import CPrinter
+from transkern.targets.operands import kind_of
 
 TYPES = {
     "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr
 from transkern.ir.facts import conjuncts
-from transkern.targets.clike import ident, kind_of
+from transkern.targets.clike import ident
+from transkern.targets.operands import kind_of
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter

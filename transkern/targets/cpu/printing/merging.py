@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from transkern.targets.cpu.printing.kernels import Function
+from transkern.targets.cpu.printing.functions import Function
 from transkern.targets.cpu.printing.types import TYPES
 
 _KINDS = "|".join(sorted({*TYPES.values(), "int", "bool", "char", "size_t", "py_pace", "py_deal"}))

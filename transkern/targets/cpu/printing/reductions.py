@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.schedule.columns import PART
-from transkern.fuse.schedule.lanes import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
@@ -15,10 +15,11 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )  # fmt: skip
-from transkern.targets.clike import ident, kind_of
+from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.extremes import begin_extremes, clause_of, end_extremes, print_extreme
 from transkern.targets.cpu.printing.types import TYPES
 from transkern.targets.cpu.printing.waking import end_deal
+from transkern.targets.operands import kind_of
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter

@@ -14,6 +14,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.cpu.printing import waking
+from transkern.targets.cpu.printing.costs import work_of
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -112,7 +113,7 @@ def team(printer: KernelPrinter, s: n.Loop) -> str:
     condition = _enough_in_a_pass(printer, s)
     if not condition or s.large or waking.ALWAYS:
         return condition
-    turns, cost = printer.work(s)
+    turns, cost = work_of(s)
     if buffers_read(turns):
         turns, cost = b.ONE, float(waking.LEAST)  # nobody knows how many passes there are
     return waking.pays(printer, turns, cost, "" if condition == "1" else f"({condition})")
@@ -154,7 +155,7 @@ def _pass(printer: KernelPrinter, s: n.Loop, at: Expr) -> Expr | None:
                 part = _pass(printer, loop, loop.start)
                 part = None if part is None else b.substitute(part, known)
             else:
-                work, cost = printer.work(loop)
+                work, cost = work_of(loop)
                 part = b.substitute(work, known)
                 whole = b.index(round(cost if cost >= 1 else 1 / cost))
                 part = b.mul(part, whole) if cost >= 1 else b.floordiv(part, whole)

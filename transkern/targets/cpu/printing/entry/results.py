@@ -11,10 +11,11 @@ import numpy as np
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.containers import container_text
-from transkern.ir.expr import Apply, Expr
+from transkern.ir.expr import Apply
 from transkern.ir.storage import storage
 from transkern.targets.clike import ident
-from transkern.targets.cpu.printing.types import TYPES
+from transkern.targets.cpu.printing.entry.arrays import large_array
+from transkern.targets.cpu.printing.types import TYPES, seen_by_numpy
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.module import Module
@@ -157,7 +158,7 @@ def cut(module: Module, r: n.ArrayResult, info: n.Buffer) -> str:
     dims = ", ".join(c.expr(d) for d in r.dims)
     size = c.expr(b.product(r.dims) if not info.element else b.mul(b.index(2), b.product(r.dims)))
     module.line(f"void *{held}_data;")
-    module.line(f"PyObject *{held} = {module.large_array(dtype, len(r.dims), dims, f'&{held}_data')};")
+    module.line(f"PyObject *{held} = {large_array(module, dtype, len(r.dims), dims, f'&{held}_data')};")
     module.line(f"if ({held}) memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof({TYPES[info.dtype]}));")
     return held
 
@@ -225,8 +226,3 @@ def view_result(module: Module, r: n.ViewResult) -> str:
 def python_call(function: str, given: Sequence[str]) -> str:
     """A call of a Python function with objects that are given up, whether they are there or not."""
     return f"py_step({function}, {len(given)}, (PyObject *[]){{{', '.join(given) or 'NULL'}}})"
-
-
-def seen_by_numpy(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
-    """The dtype and the dims of a buffer as NumPy sees it."""
-    return (buffer.element, buffer.dims[:-1]) if buffer.element else (storage(buffer.dtype), buffer.dims)

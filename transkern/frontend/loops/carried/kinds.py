@@ -13,8 +13,9 @@ from transkern import refusals
 from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.containers import list_types, pools, rows
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_dicts, carried_lists
-from transkern.frontend.loops.carried_dicts import has_other_keys, is_hashed, is_known_dict
+from transkern.frontend.loops.carried import dicts as carried_dicts
+from transkern.frontend.loops.carried import lists as carried_lists
+from transkern.frontend.loops.carried.dicts import has_other_keys, is_hashed, is_known_dict
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubts

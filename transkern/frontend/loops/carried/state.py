@@ -7,57 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend.anew import Site
-from transkern.frontend.containers import list_types, tuples
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_dicts, carried_lists
-from transkern.frontend.loops.carried_counts import check_counting, counted, shrinks, with_before
-from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_its_own, without_made
-from transkern.frontend.loops.carried_sharing import (
-    check_alias,
-    check_function,
-    check_lists,
-    note_lists,
-    note_shown,
-)
-from transkern.frontend.loops.carried_values import assign_all, note_left, of_elements
+from transkern.frontend.loops.carried.ends import end_iteration
+from transkern.frontend.loops.carried.kinds import kind_of
+from transkern.frontend.loops.carried.slots import contents_of, slot_of
 from transkern.frontend.loops.turns import OtherTurns, Turns
-from transkern.frontend.python.characters import code_of
-from transkern.frontend.state import aliasing, handing
-from transkern.frontend.values import doubts, shaped
+from transkern.frontend.state import handing
+from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.reach import reached, stands_in_list
-from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.values import (
     ITEM,
     Array,
-    Char,
-    Doubt,
     Function,
     GrowingList,
-    Hashed,
-    Instance,
     Kind,
     Known,
     Maybe,
     Object,
-    OneOf,
     OrNone,
-    Row,
     Scalar,
-    Seq,
     Static,
     Unbound,
     Value,
-    are_of_other_lengths,
     children,
     deleted,
-    lies,
     same_structure,
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
@@ -219,7 +199,7 @@ class LoopState:
         self.numbers.left = {}
         self.outside.rebound, self.outside.kept, self.outside.stale, self.outside.views = set(), set(), set(), set()
         for token, kind in self.contents.touched.items():
-            contents = self._contents(owner, token, kind)
+            contents = contents_of(self, owner, token, kind)
             owner.ctx.heap.contents[token] = self.contents.objects[token] = contents
         self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
@@ -233,13 +213,13 @@ class LoopState:
             if isinstance(initial, Maybe):
                 bound = initial.bound
                 value = initial.value
-            slot = self.slots[name] = self._slot(owner, name, kind, value)
+            slot = self.slots[name] = slot_of(self, owner, name, kind, value)
             self._note_site(owner.ctx, name, slot)
             owner.env[name] = slot
             if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
                 handing.must_keep(owner.ctx, slot)
             if name in self.outside.shown:
-                self._note_copies(owner.ctx, name, slot, self.outside.shown[name] - self._made_anew(name))
+                self.note_copies(owner.ctx, name, slot, self.outside.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -247,7 +227,7 @@ class LoopState:
                 owner.ctx.emit(n.Assign(flag.name, bound or b.FALSE))
                 owner.env[name] = Maybe(slot, flag, unknown=_unknown(name, self.before.get(name)))
             elif initial is None and " " not in name:
-                owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
+                owner.env[name] = Maybe(slot, None, lambda name=name: self.needs_flag(name))  # type: ignore[misc]
 
     def _note_site(self, ctx: Context, name: str, slot: Value) -> None:
         """What a loop first makes, and then changes, is known by where it is made: there it may begin anew."""
@@ -263,7 +243,7 @@ class LoopState:
         others = set[str]().union(*(shown for other, shown in self.outside.shown.items() if other != name))
         return self.outside.shown[name] - others - self.known
 
-    def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
+    def note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
         """Nobody may store into what a slot is a copy of."""
         where = "in a list, a dict or an object" if name is ITEM else f"under `{name}`"
         problem = f"a loop leaves a view of an array {where}, and this stores into the array"
@@ -275,162 +255,23 @@ class LoopState:
         """The same for what lists, dicts and objects from before the loop hold."""
         if ITEM in self.outside.shown:
             for contents in self.contents.objects.values():
-                self._note_copies(ctx, ITEM, contents, self.outside.shown[ITEM] - self._made_anew(ITEM))
+                self.note_copies(ctx, ITEM, contents, self.outside.shown[ITEM] - self._made_anew(ITEM))
 
-    def _is_made_inside(self, value: GrowingList) -> bool:
+    def is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
         return value.buffer not in self.known
 
-    def _needs_flag(self, name: str) -> None:
+    def needs_flag(self, name: str) -> None:
         """It matters at run time whether `name` is bound: the loop is translated again, with a flag for it."""
         if name not in self.conditional and " " not in name:
             self.conditional.add(name)
             self.widened = True
 
-    def _needs_split(self, name: str) -> None:
+    def needs_split(self, name: str) -> None:
         """It matters in an iteration which type a number has: the loop is translated again, and tells it."""
         if name not in self.numbers.mixed:
             self.numbers.mixed.add(name)
             self.widened = True
-
-    def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
-        """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
-        initial = self.contents.heap[token]
-        items = children(initial)
-        if kind[0] != "items" or items is None:
-            return self._slot(owner, ITEM, kind, initial)
-        return with_children(kind[1], tuple(
-            item if lies(item) and (token, k) not in self.contents.rebound_items else self._slot(owner, ITEM, of, item)
-            for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
-        ))  # fmt: skip
-
-    def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
-        ctx = owner.ctx
-        if kind[0] in ("scalar", "array", "dynamic", "shaped") and initial is not None:
-            initial = of_elements(ctx, initial)
-        match kind:
-            case ("scalar", dtype, python, low_high, types):
-                variable = ctx.names.variable(name, dtype)
-                if low_high is not None:
-                    ctx.facts.ranges[variable.name] = low_high
-                value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
-                ctx.emit(n.Assign(variable.name, value))
-                tag = None
-                if name in self.numbers.tagged:
-                    tag = ctx.names.variable(f"{name} type", "uint8")
-                    ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
-                doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
-                return doubts.shown(Scalar(variable, python, tag, doubt))
-            case ("array", dtype, dims, facts):
-                buffer = ctx.buffer(name, dtype, dims, **facts)
-                if initial is not None:
-                    assert isinstance(initial, Array)
-                    self._note_outside(ctx, buffer.name, name, initial)
-                    ctx.emit(n.Define(buffer.name, initial.axes, b.cast(initial.body, dtype)))
-                else:
-                    ctx.emit(n.Alloc(buffer.name))
-                return ctx.names.whole(buffer)
-            case ("dynamic", dtype, bound, rest, facts):
-                buffer = ctx.buffer(name, dtype, (bound, *rest), **facts)
-                count = ctx.names.count(buffer.name, bound)
-                if name in ctx.learned.lengthened:
-                    ctx.lists.rooms.add(buffer.name)
-                ctx.emit(n.Alloc(buffer.name))
-                if initial is not None:
-                    assert isinstance(initial, Array)
-                    self._note_outside(ctx, buffer.name, name, initial)
-                    owner.fill(buffer, count, initial)
-                else:
-                    ctx.emit(n.Assign(count.name, b.ZERO))
-                return ctx.names.whole(buffer, (count, *rest))
-            case ("shaped", dtype, ndim):
-                slot = shaped.made(ctx, name, dtype, ndim)
-                if isinstance(initial, Array):
-                    self._note_outside(ctx, slot.base, name, initial)
-                    shaped.fill(ctx, slot, initial)
-                return slot
-            case ("items", shell, kinds):
-                items = [None] * len(kinds) if initial is None else list(children(initial) or ())
-                made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
-                return with_children(shell, made)
-            case ("choice", (None,)):
-                return Static(None)  # no iteration that is known yet makes something else of it
-            case ("choice", options):
-                variable = ctx.names.variable(name, "index")
-                start: Expr = b.ZERO
-                if isinstance(initial, Static):
-                    start = b.index(options.index(initial.value))
-                if isinstance(initial, OneOf):
-                    start = select(initial.index, [b.index(options.index(o)) for o in initial.options])
-                ctx.emit(n.Assign(variable.name, start))
-                return OneOf(variable, options)
-            case ("character",):
-                variable = ctx.names.variable(name, "index")
-                code = None if initial is None else code_of(initial)
-                ctx.emit(n.Assign(variable.name, b.ZERO if code is None else code))
-                return Char(variable)
-            case ("or none", inner):
-                none = ctx.names.variable(f"{name} is None", "bool")
-                absent = isinstance(initial, Static) and initial.value is None
-                holds = initial.none if isinstance(initial, OrNone) else b.TRUE if absent else b.FALSE
-                ctx.emit(n.Assign(none.name, holds))
-                first = initial.value if isinstance(initial, OrNone) else None if absent else initial
-                return OrNone(self._slot(owner, name, inner, first), none)
-            case ("object", value) if initial is not None:
-                return value  # type: ignore[no-any-return]
-            case ("object", value):
-                return self._slot(owner, name, ("fresh", kind_of(ctx, ctx.deref(value))), None)
-            case ("fresh", inner):
-                contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
-                made_object = ctx.heap.allocate(contents, ("fixed",))
-                self.contents.fresh[made_object.token] = contents
-                if isinstance(initial, Object):
-                    self.contents.begun_as[made_object.token] = name, initial
-                return made_object
-            case ("row", rows):
-                number = ctx.names.variable(name, "index")
-                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
-                return Row(rows, number)
-            case ("instance", pool):
-                number = ctx.names.variable(name, "index")
-                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Instance) else b.ZERO))
-                return Instance(pool, number)
-            case ("list", dtype, python, pool, site):
-                return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
-            case ("table", shape):
-                return carried_lists.carried_table(ctx, name, shape, initial)
-            case ("tuple", inner):
-                return tuples.as_tuple(self._slot(owner, name, inner, tuples.as_list(ctx, initial)))
-            case ("hashed", shape):
-                return carried_dicts.made(ctx, name, shape, initial)
-            case ("same", value):
-                return value  # type: ignore[no-any-return]
-        raise AssertionError(kind)
-
-    def _doubt(
-        self, owner: Loops, name: str, types: tuple[Kind, ...], slot: Scalar, initial: Value | None
-    ) -> Doubt | None:  # fmt: skip
-        """What is known of a number's type where iterations leave another one than there was before."""
-        numbers = None if name in self.numbers.python_left or initial is None else doubts.python_numbers(initial)
-        doubted = doubts.doubt(types, numbers)
-        begins = initial is not None or self.tells or all(python for _, python in types)
-        if doubted is None or not begins or name in self.numbers.untold or len(types) > 2:
-            return doubted
-        if initial is None:  # nobody reads what it is before it has a value
-            initial = Scalar(Const(0, types[0][0]), types[0][1])
-        if self.runs is not None and name not in self.numbers.mixed:
-            return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
-        with owner.ctx.emitter.block(owner.ctx.emitter.out) as out:
-            split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
-        owner.ctx.emitter.out.extend(out)
-        return replace(doubted, split=split and replace(split, handed_on=not self.tells))
-
-    def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
-        if aliasing.is_seen(ctx, name, initial):
-            assert isinstance(initial, Array)
-            self.outside.from_outside[slot] = name
-            ctx.aliasing.begun.add(slot)
-            ctx.aliasing.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.outside.stale.add(name))
 
     def settle(self, owner: Loops) -> None:
         """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
@@ -463,7 +304,7 @@ class LoopState:
 
     def back(self, owner: Loops) -> None:
         """The end of an iteration: the names' values go into their slots."""
-        self._sync(owner)
+        end_iteration(self, owner)
 
     def leave(self, owner: Loops, is_break: bool) -> None:
         if self.turns is not None:
@@ -472,158 +313,8 @@ class LoopState:
                 raise OtherTurns(None)
             if now and self.turns.turn is not None:
                 owner.ctx.emit(n.Assign(self.turns.turn.name, b.index(now)))
-        self._sync(owner, leaving=is_break)
+        end_iteration(self, owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
-
-    def _sync(self, owner: Loops, leaving: bool = False) -> None:
-        ctx = owner.ctx
-        pending: list[tuple[Value, Value]] = []
-        flags: list[n.Stmt] = []
-        for name in sorted(self.all_assigned):
-            value = owner.env.get(name)
-            if value is None or isinstance(value, (Unbound, Function, Known)):
-                if isinstance(value, Unbound) and name in self.slots and self.is_live(name):
-                    decides = Static(None) if value.decides is None else Scalar(value.decides)
-                    help = "give it a value of one type on every path"
-                    ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
-                check_function(self, ctx, name, value)
-                if name in self.slots:
-                    self._needs_flag(name)
-                continue
-            if name in self.kinds and name not in self.slots:
-                self.widened = self.widened or (name in self.outside.never and value != self.before[name])
-                self.outside.never -= {name} if self.widened else set()
-                continue  # found at another end of this iteration: the loop is translated again
-            bound: Expr | None = b.TRUE
-            if isinstance(value, Maybe):
-                bound = value.bound
-                value = value.value
-            given = value.value if isinstance(value, OrNone) else value
-            is_new = isinstance(given, Object) and given.token not in self.contents.heap
-            if is_new and isinstance(given, Object) and given.token not in self.contents.fresh:
-                self.contents.made_at.setdefault(name, ctx.heap.sites[given.token])
-            if name not in self.kinds:
-                if self.is_live(name):
-                    kind = counted(self, ctx, name, kind_of(ctx, value))
-                    if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
-                        kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
-                    self.kinds[name] = with_before(self, ctx, name, kind, value)
-                    self.widened = True
-                continue
-            if bound is None:
-                self._needs_flag(name)
-            elif name in self.flags and bound != self.flags[name]:
-                flags.append(n.Assign(self.flags[name].name, bound))
-            elif name not in self.flags and bound != b.TRUE:
-                self._needs_flag(name)
-            value = of_elements(ctx, value)
-            wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
-            wanted = without_made(ctx, wanted, self.contents.heap)
-            if wanted != self.kinds[name]:
-                self.kinds[name] = wanted
-                self.widened = True
-            if self.kinds[name] != self.made_as[name]:  # found here, or at another end: the loop is translated again
-                continue
-            slot = self.slots[name]
-            is_tagged = isinstance(value, Scalar) and value.tag is not None
-            if is_tagged and name not in self.numbers.tagged and wanted[0] == "scalar":
-                self.numbers.tagged.add(name)
-                self.widened = True
-                continue
-            for made in _lists_in(value) if value != slot else ():
-                check_lists(self, owner, name, made, leaving)
-            if isinstance(slot, OrNone):
-                if value == slot and not isinstance(slot.value, Object):
-                    note_left(self, name, slot, value)
-                    continue
-                pending += _none_pairs(slot, value)
-                if isinstance(value, Static) and value.value is None:
-                    continue
-                slot, value = slot.value, value.value if isinstance(value, OrNone) else value
-            if isinstance(slot, GrowingList) and isinstance(value, Seq):
-                value = tuples.as_tuple(tuples.as_list(ctx, value))
-            if value != slot:
-                note_lists(self, owner, name, slot, value, leaving)
-                if stands_in_list(value, ctx.heap.handed, ctx.aliasing.appended):
-                    handing.must_keep(ctx, slot)
-            if isinstance(slot, Object) and slot.token in self.contents.fresh:
-                slot, value = self.contents.fresh[slot.token], ctx.deref(value)
-            note_left(self, name, slot, value)
-            (self.outside.kept if value == slot else self.outside.rebound).add(name)
-            if value != slot or _lists_in(value):
-                check_alias(self, owner, name, value)
-                note_shown(self, owner, name, slot, value)
-                if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
-                    self.outside.views.add(name)
-                pending += self.pairs(ctx, slot, value)
-        self._sync_objects(owner, pending)
-        if not self.widened and self.counts.counting and not leaving:
-            check_counting(self, owner, pending)
-        if self.widened:
-            return
-        if self.counts.shrinking and not leaving and not shrinks(self, pending):
-            self.counts.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
-            return
-        assign_all(self, owner, pending)
-        for flag in flags:
-            ctx.emit(flag)
-
-    def pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
-        """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
-        if isinstance(slot, OrNone):
-            pairs = _none_pairs(slot, value)
-            if isinstance(value, Static) and value.value is None:
-                return pairs
-            inner = value.value if isinstance(value, OrNone) else value
-            return pairs + self.pairs(ctx, slot.value, inner)
-        if isinstance(slot, Object) and slot.token in self.contents.fresh:
-            return self.pairs(ctx, self.contents.fresh[slot.token], ctx.deref(value))
-        if slot == value:
-            return []
-        if isinstance(slot, Hashed) and isinstance(found := ctx.deref(value), Hashed):
-            return [] if found is slot else [*carried_dicts.pairs(slot, found)]
-        mine, others = children(slot), children(value)
-        if mine is not None and others is not None:
-            return [p for s, v in zip(mine, others, strict=True) for p in self.pairs(ctx, s, v)]
-        if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
-            return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
-        return [(slot, value)]
-
-    def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
-        """What the iteration has put into lists, dicts and objects from before the loop."""
-        ctx = owner.ctx
-        for token, before in self.contents.heap.items():
-            start, now = self.contents.objects.get(token, before), ctx.heap.contents[token]
-            if token in self.contents.objects and same_structure(start, now):
-                note_left(self, ITEM, start, now)
-            if now is start or now == start:
-                continue
-            if not same_structure(start, now):
-                if isinstance(now, Seq):
-                    others = [
-                        t for t, before in self.contents.heap.items()
-                        if are_of_other_lengths(self.contents.objects.get(t, before), ctx.heap.contents[t])
-                    ]
-                    ctx.must_grow(token, "a list that changes its length in a run-time loop", others=others)
-                problem = f"{describe(now)} that gains a key in a run-time loop"
-                ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
-            kind = kind_of(ctx, before)
-            if token not in self.contents.touched:
-                self.contents.touched[token] = kind
-                self.widened = True
-            pairs = zip(children(start) or (), children(now) or (), strict=True)
-            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.contents.rebound_items
-            if rebound:
-                self.contents.rebound_items |= rebound
-                self.widened = True
-            wanted = join_kinds(ctx, ITEM, self.contents.touched[token], kind_of(ctx, now), now, start)
-            wanted = without_made(ctx, wanted, self.contents.heap)
-            if wanted != self.contents.touched[token]:
-                self.contents.touched[token] = wanted
-                self.widened = True
-            if token in self.contents.objects:
-                note_shown(self, owner, ITEM, start, now)
-                pending += self.pairs(ctx, start, now)
 
     def _settled(self, slot: Value, before: Value | None) -> Value:
         """A slot after the loop, where it is known better than in it which types its numbers may have."""
@@ -675,7 +366,7 @@ class LoopState:
                 continue
             before = self.before.get(name)
             if name in self.outside.shown:
-                self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
+                self.note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
                 env[name] = Maybe(env[name], self.flags[name], unknown=_unknown(name, self.before.get(name)))
@@ -688,22 +379,6 @@ class LoopState:
                     handing.only_read(owner.ctx, copy)
         # what the body did to lists and in place is in their own memory
         return env
-
-
-def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
-    """Whether a slot is None after this."""
-    absent = isinstance(value, Static) and value.value is None
-    now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
-    return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
-
-
-def _lists_in(value: Value) -> list[Value]:
-    """The lists, dicts and objects in a value."""
-    if isinstance(value, OrNone):
-        return _lists_in(value.value)
-    if isinstance(value, (Object, GrowingList, Hashed)):
-        return [value]
-    return [made for v in children(value) or () for made in _lists_in(v)]
 
 
 def _is_of_arguments(ctx: Context, e: Expr) -> bool:

@@ -1,34 +1,28 @@
-"""Next states of arrays, in whichever way a loop says them: all are stores in place, and these go through two arrays.
+"""Next states of arrays, in whichever way a loop says them: all are stores in place.
 
     sequential t in 0 .. steps:             sequential t in 0 .. steps:
         new[i] = u[i]  for i < n                write u[i + 1] = f(u[i], u[i + 2])
         write new[i + 1] = f(u[i], u[i + 2])
         write u[i] = new[i]  for i < n
 
-A `Write` computes all its values before it stores the first, so that the right side is what the left one does
-(`coalesce_copies`). Where these values have to be put somewhere, the state changes places with a copy of it that was
-made before the loop (`double_buffer`): what is not stored into is the same in both.
+A `Write` computes all its values before it stores the first, so that the right side is what the left one does. Values
+that are stored at once, or soon computed, need no array either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from transkern.fuse.lowering.copies import with_arrays
-from transkern.fuse.scalars.places import divides_for
+from transkern.fuse.states.reading import computed, is_cheap, places_read, reads_beside, touched, whole_copy
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.build import affine
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
-from transkern.ir.names import Names
+from transkern.ir.expr import Expr, Load, Reduce
 from transkern.ir.traverse import (
-    bodies,
     buffers_read,
     buffers_used,
     buffers_written,
-    exprs,
-    own_exprs,
     result_buffers,
     scalars_set,
     variables_read,
@@ -37,18 +31,6 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 from transkern.records import replace
-
-_AXES = ("ii", "jj", "kk", "ll", "mm", "pp", "qq", "rr")
-
-_ENOUGH = 4
-"""Iterations from which on a copy of the state pays."""
-
-_CHEAP = frozenset({
-    "add", "subtract", "multiply", "negative", "absolute", "less", "less_equal", "equal", "not_equal", "greater",
-    "greater_equal", "logical_not", "where",
-})  # fmt: skip
-_OPERATIONS, _LOADS = 2, 3
-"""Of a value that is computed anew where it is read."""
 
 _PLACES = 4
 """In how many places at most."""
@@ -65,14 +47,6 @@ def coalesce_copies(program: n.Program) -> n.Program:
     stored at once or as a whole later, and those that are computed where they are read."""
     body = _handed_out(_Coalescing(program).block(program.body), program)
     return replace(program, body=body)
-
-
-def double_buffer(program: n.Program) -> n.Program:
-    """The program whose loops, where all they do is to compute an array's next state from its last one, compute it in
-    another array, and the one after that in the first."""
-    doubling = _Doubling(program)
-    body = doubling.block(program.body)
-    return replace(program, body=body, buffers=doubling.buffers)
 
 
 class _Coalescing:
@@ -223,7 +197,7 @@ class _Coalescing:
             written = buffers_written(reader)
             if not found or made.buffer in written:
                 return None
-            beside = beside and _reads_beside(reader, made)
+            beside = beside and reads_beside(reader, made)
             places += found
         next_state = bool(buffers_written(block[at[-1]]) & reads)  # whose values are all computed before it is stored
         if beside and not next_state and reads:
@@ -234,18 +208,13 @@ class _Coalescing:
             if buffers_written(x) & reads or any(_makes(x, r) for r in reads) or scalars_set(x) & scalars:
                 return None
 
-        def inlined(e: Expr) -> Expr | None:
-            if not isinstance(e, Load) or e.buffer != made.buffer:
-                return None
-            return b.substitute(made.value, {a.name: i for a, i in zip(made.axes, e.index, strict=True)})
-
         out = list(block)
         for k in at:
             reader = out[k]
             assert isinstance(reader, _READERS)
             for name in reads - touched(reader):
                 self.touched[name] += 1
-            out[k] = replace(reader, value=b.map_expr(reader.value, inlined))
+            out[k] = replace(reader, value=b.map_expr(reader.value, computed(made)))
         for name in reads:
             self.touched[name] -= 1
         self.touched.pop(made.buffer)
@@ -261,21 +230,6 @@ class _Coalescing:
 
     def _uses(self, name: str, block: Sequence[n.Stmt]) -> int:
         return sum(name in touched(s) for s in walk(block))
-
-
-def whole_copy(s: n.Stmt, buffers: Mapping[str, n.Buffer]) -> tuple[str, str] | None:
-    """Of a statement that copies all of an array into another one of its shape: that one, and the array."""
-    match s:
-        case n.Define(buffer=new, axes=axes, value=Load(old, index)):
-            at = tuple(a.var for a in axes)
-        case n.Write(buffer=new, axes=axes, index=at, value=Load(old, index), mask=None):
-            pass
-        case _:
-            return None
-    one, other = buffers[new], buffers[old]
-    alike = (one.dtype, one.element, one.dims) == (other.dtype, other.element, other.dims)
-    whole = at == index == tuple(a.var for a in axes) and tuple(a.extent for a in axes) == one.dims
-    return (new, old) if alike and whole else None
 
 
 def _handed_out(body: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, ...]:
@@ -331,197 +285,6 @@ _READERS = (n.Define, n.Write, n.Scan, n.Let)
 _LEAVING = (n.Break, n.Continue, n.Return, n.While, n.Alloc)
 
 
-class _Doubling:
-    def __init__(self, program: n.Program) -> None:
-        self.buffers = dict(program.buffers)
-        self.names = Names.of(program)
-        self.shared = {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
-
-    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
-        out: list[n.Stmt] = []
-        for s in statements:
-            found = self._doubled(s) if isinstance(s, n.Loop) else None
-            out += found if found is not None else [with_bodies(s, self.block)]
-        return tuple(out)
-
-    def _doubled(self, loop: n.Loop) -> list[n.Stmt] | None:
-        store = _state(loop)
-        if store is None or store.buffer in self.shared:  # memory that arguments share has no size of its own
-            return None
-        state = self.buffers[store.buffer]
-        other = replace(
-            state, name=self.names.fresh(f"{store.buffer}_next"), role="temporary", layout="C", line=loop.span.line,
-            aligned=True, permutation=False,
-        )  # fmt: skip
-        if state.is_reserved or len(state.dims) > len(_AXES):
-            return None
-        self.buffers[other.name] = other
-        axes = tuple(Axis(self.names.fresh(a), d) for a, d in zip(_AXES, state.dims, strict=False))
-        index = tuple(a.var for a in axes)
-        copy = n.Define(other.name, axes, Load(state.name, index, state.dtype), span=loop.span)
-        count = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
-        pairs = b.sub(count, b.mod(count, b.index(2)))
-        second = {loop.axis: b.add(Var(loop.axis, "index"), b.ONE)}
-        one = self._step(loop.body, store, state.name, other.name, {})
-        two = self._step(loop.body, store, other.name, state.name, second)
-        last = self._step(loop.body, store, state.name, state.name, {loop.axis: b.add(loop.start, pairs)})
-        checks = tuple(s for s in loop.body if isinstance(s, n.Guard))
-        by_two = replace(loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, *one, *two))
-        rest = n.If(b.compare("equal", b.mod(count, b.index(2)), b.ONE), last, span=loop.span)
-        many = b.compare("greater_equal", count, b.index(_ENOUGH))
-        return [n.If(many, (copy, by_two, rest), (loop,), span=loop.span)]
-
-    def _step(
-        self, body: Sequence[n.Stmt], store: n.Write, old: str, new: str, at: dict[str, Expr]
-    ) -> tuple[n.Stmt, ...]:
-        """An iteration without its checks, that stores the state into `new`, from that in `old`, with its own names."""
-        names, out = dict(at), list[n.Stmt]()
-
-        def moved(e: Expr) -> Expr | None:
-            if isinstance(e, Load) and e.buffer == store.buffer:
-                return Load(old, e.index, e.dtype)
-            return None
-
-        for s in body:
-            match s:
-                case n.Let(name, value):
-                    own = self.names.fresh(name)
-                    out.append(replace(s, name=own, value=b.substitute(value, names)))
-                    names[name] = Var(own, value.dtype)
-                case n.Assign(_, value):
-                    out.append(replace(s, value=b.substitute(value, names)))
-                case n.Write():
-                    axes = tuple(
-                        Axis(self.names.fresh(a.name.split("_")[0]), b.substitute(a.extent, names)) for a in s.axes
-                    )
-                    names |= {a.name: x.var for a, x in zip(s.axes, axes, strict=True)}
-                    index = tuple(b.substitute(i, names) for i in s.index)
-                    value = b.map_expr(b.substitute(s.value, names), moved)
-                    out.append(replace(s, buffer=new, axes=axes, index=index, value=value))
-        return tuple(out)
-
-
-def _state(loop: n.Loop) -> n.Write | None:
-    """The one store of a loop that computes an array's next state from its last one: always into the same elements,
-    of others than those that they replace."""
-    if loop.kind != "sequential" or b.constant(loop.step) != 1 or loop.fails:
-        return None
-    stores = [s for s in loop.body if not isinstance(s, (n.Guard, n.Let, n.Assign))]
-    if len(stores) != 1 or not isinstance(stores[0], n.Write) or stores[0].mask is not None:
-        return None
-    store = stores[0]
-    if any(isinstance(x, Reduce) for e in own_exprs(store) for x in walk_expr(e)):
-        return None
-    loads = [x for x in walk_expr(store.value) if isinstance(x, Load) and x.buffer == store.buffer]
-    where = (*store.index, *(a.extent for a in store.axes), loop.start, loop.stop)
-    scalars = [s for s in loop.body if isinstance(s, (n.Let, n.Assign))]
-    changing = {loop.axis, *(s.name for s in scalars)}
-    fixed = (*where, *exprs(s for s in loop.body if isinstance(s, n.Guard)))
-    if any(store.buffer in buffers_read(e) or changing & variables_read(e) for e in fixed):
-        return None
-    if any(store.buffer in buffers_read(s.value) for s in scalars):
-        return None
-    if all(x.index == store.index for x in loads) or any(
-        store.buffer in buffers_read(i) for x in loads for i in x.index
-    ):
-        return None
-    return store
-
-
 def _behind(block: Sequence[n.Stmt], first: int) -> range:
     """The places of the statements near behind one."""
     return range(first + 1, min(first + 1 + _NEAR, len(block)))
-
-
-def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> int:
-    """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
-    own; 0 where it may read an element again and again that is not as soon computed as loaded. Of elements at places
-    that are looked up (`y[k]`) a value of one other element is: it is that element that is looked up."""
-    beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
-    if any(buffers_read(e) for e in beside):
-        return 0
-    if divides_for(reader, made.buffer) and not _is_flat(made):
-        return 0
-    found = set()
-    outer = () if isinstance(reader, n.Let) else tuple(a.name for a in reader.axes)
-    for x, axes in _loads(reader.value, outer):
-        if x.buffer == made.buffer:
-            along = _axes_along(x.index, axes)
-            if len(x.index) != len(made.axes):
-                return 0
-            if along != sorted(axes) and not (is_cheap(made.value) and _is_where_it_is_read(made)):
-                return 0
-            if along is None and sum(isinstance(e, Load) for e in walk_expr(made.value)) > 1:
-                return 0
-            found.add((x.index, axes))
-    return len(found)
-
-
-def _is_where_it_is_read(made: n.Define) -> bool:
-    """Whether a value is made of elements that stand in other arrays as they do in its own: no place is computed."""
-    places = {a.var for a in made.axes}
-    return all(i in places for x in walk_expr(made.value) if isinstance(x, Load) for i in x.index)
-
-
-def _is_flat(made: n.Define) -> bool:
-    """Whether a value is made of nothing but elements that stand in other arrays as they do in its own: places in
-    memory of both are the same, though their subscripts may be quotients."""
-    axes = tuple(a.var for a in made.axes)
-    left = b.map_expr(made.value, lambda e: Const(0, e.dtype) if isinstance(e, Load) and e.index == axes else None)
-    return variables_read(left).isdisjoint(a.name for a in made.axes)
-
-
-def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ...]]]:
-    """What an expression loads, each with the axes that it is loaded for, reductions' own among them."""
-    left = [(e, axes)]
-    while left:
-        x, over = left.pop()
-        match x:
-            case Load(index=index):
-                yield x, over
-                left += [(i, over) for i in index]
-            case Apply(args=args):
-                left += [(arg, over) for arg in args]
-            case Reduce(axes=own, body=body):
-                left.append((body, (*over, *(a.name for a in own))))
-            case _:
-                pass
-
-
-def _reads_beside(reader: n.Stmt, made: n.Define) -> bool:
-    """Whether a statement reads of the elements of an array the one of its own place alone: one loop makes both."""
-    if not isinstance(reader, (n.Define, n.Write)) or [a.extent for a in reader.axes] != [a.extent for a in made.axes]:
-        return False
-    own = tuple(a.var for a in reader.axes)
-    found = [x for e in own_exprs(reader) for x in walk_expr(e) if isinstance(x, Load) and x.buffer == made.buffer]
-    return all(x.index == own for x in found)
-
-
-def _axes_along(index: Sequence[Expr], axes: Sequence[str]) -> list[str] | None:
-    """The axes along which subscripts go by single steps, sorted; None where they go otherwise."""
-    found: list[str] = []
-    for i in index:
-        terms, _ = affine(i)
-        own = [t for t in terms if variables_read(t) & set(axes)]
-        if len(own) > 1 or any(not isinstance(t, Var) or abs(terms[t]) != 1 for t in own):
-            return None
-        found += [t.name for t in own if isinstance(t, Var)]
-    return sorted(found)
-
-
-def is_cheap(value: Expr) -> bool:
-    """Whether a value is as soon computed as loaded."""
-    parts = list(walk_expr(value))
-    loads = [x for x in parts if isinstance(x, Load)]
-    operations = [x for x in parts if isinstance(x, Apply) and x.dtype != "index"]
-    if len(loads) > _LOADS or len(operations) > _OPERATIONS or any(buffers_read(i) for x in loads for i in x.index):
-        return False
-    return all(x.op in _CHEAP for x in operations)
-
-
-def touched(s: n.Stmt) -> frozenset[str]:
-    """The buffers that a statement itself, not one inside it, reads, writes, makes or returns."""
-    if any(True for _ in bodies(s)):
-        return frozenset(name for e in own_exprs(s) for name in buffers_read(e))
-    made = {s.buffer} if isinstance(s, n.Alloc) else set()
-    return frozenset({*buffers_used(s), *buffers_written(s), *made})

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from transkern.frontend.containers import list_types
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
+from transkern.frontend.loops.carried import dicts as carried_dicts
+from transkern.frontend.loops.carried import lists as carried_lists
 from transkern.frontend.python.characters import code_of
 from transkern.frontend.values import doubts, shaped
 from transkern.frontend.values.scalars import scalar_expr, select
@@ -15,10 +16,14 @@ from transkern.frontend.values.values import (
     Array,
     Char,
     GrowingList,
+    Hashed,
     Instance,
+    Object,
     OneOf,
+    OrNone,
     Row,
     Scalar,
+    Static,
     Value,
     children,
 )  # fmt: skip
@@ -28,7 +33,7 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.carried.state import LoopState
     from transkern.frontend.loops.looping import Loops
 
 
@@ -90,7 +95,7 @@ def assign_all(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]
             assert isinstance(value, Array)
             size = slot.dims[0] if slot.dims else None
             if isinstance(size, Var) and size.name == f"{slot.base}.size":
-                owner.fill(ctx.names.buffers[slot.base], size, value)
+                shaped.fill_counted(owner.ctx, ctx.names.buffers[slot.base], size, value)
             else:
                 ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
 
@@ -140,3 +145,32 @@ def numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
     if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
         return Scalar(one.number, True), Scalar(two.number, True)
     return None
+
+
+def slot_pairs(state: LoopState, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
+    """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
+    if isinstance(slot, OrNone):
+        pairs = none_pairs(slot, value)
+        if isinstance(value, Static) and value.value is None:
+            return pairs
+        inner = value.value if isinstance(value, OrNone) else value
+        return pairs + slot_pairs(state, ctx, slot.value, inner)
+    if isinstance(slot, Object) and slot.token in state.contents.fresh:
+        return slot_pairs(state, ctx, state.contents.fresh[slot.token], ctx.deref(value))
+    if slot == value:
+        return []
+    if isinstance(slot, Hashed) and isinstance(found := ctx.deref(value), Hashed):
+        return [] if found is slot else [*carried_dicts.pairs(slot, found)]
+    mine, others = children(slot), children(value)
+    if mine is not None and others is not None:
+        return [p for s, v in zip(mine, others, strict=True) for p in slot_pairs(state, ctx, s, v)]
+    if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
+        return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
+    return [(slot, value)]
+
+
+def none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
+    """Whether a slot is None after this."""
+    absent = isinstance(value, Static) and value.value is None
+    now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
+    return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from transkern.fuse.lowering.copies import with_own_names
-from transkern.fuse.schedule.together import (
+from transkern.fuse.lanes.memory import VECTOR, accesses, contiguous, narrowest, touched_in_loops, widest
+from transkern.fuse.lanes.together import (
     Copy,
     always,
     independent,
@@ -30,16 +30,15 @@ from transkern.fuse.schedule.together import (
     renamed,
     repeatable,
 )
+from transkern.fuse.lanes.uniform import Uniform, has_uniform_loops, runs, scalars_in, set_innermost, uniform_lets
+from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
-    bodies,
     buffers_read,
     buffers_written,
-    exprs,
     map_block,
     own_exprs,
     scalars_set,
@@ -49,9 +48,6 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.records import replace
-
-VECTOR = 64
-"""Bytes of a vector."""
 
 _BYTES = 8 * VECTOR
 """Lanes of one block at most: enough to hide how long an addition takes."""
@@ -145,7 +141,7 @@ class _Blocking:
         lanes, around = nest[best], (*nest[:best], *nest[best + 1 :])
         if b.constant(_extent(lanes)) == 1:
             return None
-        if b.constant(lanes.step) != 1 or not _uniform(lanes.axis, body):
+        if b.constant(lanes.step) != 1 or not has_uniform_loops(lanes.axis, body):
             return None
         made = [self.buffers[x.buffer] for x in body if isinstance(x, n.Alloc)]
         sizes = {v for x in made for d in x.dims for v in variables_read(d)}
@@ -154,7 +150,8 @@ class _Blocking:
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
         # what no loop in order touches comes in lines in any case
-        alone = not any(lanes.axis in variables_read(i) for index, _ in _touched(body, self.buffers) for i in index)
+        places = (i for index, _ in touched_in_loops(body, self.buffers) for i in index)
+        alone = not any(lanes.axis in variables_read(i) for i in places)
         staged = any(all(b.constant(d) is not None for d in x.dims) for x in made)  # rows of neighbours side by side
         return _Plan(around, lanes, body, scores[best] > 0 or alone or staged)
 
@@ -211,10 +208,10 @@ class _Blocking:
             loads = [
                 {v for i in index for v in variables_read(i)}
                 for x in walk(plan.body) if isinstance(x, n.Loop)
-                for y in x.body if not isinstance(y, n.Loop) for index, _ in _accesses(y, self.buffers)
+                for y in x.body if not isinstance(y, n.Loop) for index, _ in accesses(y, self.buffers)
             ]  # fmt: skip
             shared = any(plan.lanes.axis in names and loop.axis not in names for names in loads)
-            if shared and _uniform(loop.axis, plan.body):
+            if shared and has_uniform_loops(loop.axis, plan.body):
                 return loop
         return None
 
@@ -246,9 +243,9 @@ class _Blocking:
         count = _CHAINS
         if plan.contiguous:
             room = _HELD // len(values) if len(values) > 1 else 2 * _HELD
-            vectors = room // max(1, _set_innermost(plan.body, held))
+            vectors = room // max(1, set_innermost(plan.body, held))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
-            count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
+            count = max(count, VECTOR // narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
                 count = _STREAMED // width
         count = min(count, at_most(loop) or count)
@@ -267,11 +264,11 @@ class _Blocking:
     def held(self, plan: _Plan) -> set[str]:
         """The scalars that live longer than one run of statements without loops: each lane has its own."""
         where: dict[str, set[int]] = {}
-        for k, run in enumerate(_runs(plan.body, _Uniform(plan.lanes.axis, plan.body))):
-            for name in _scalars(run):
+        for k, run in enumerate(runs(plan.body, Uniform(plan.lanes.axis, plan.body))):
+            for name in scalars_in(run):
                 where.setdefault(name, set()).add(k)
         bound = {s.name for s in walk(plan.body) if isinstance(s, (n.Let, n.Assign))}
-        return {name for name in bound - _uniform_lets(plan.lanes.axis, plan.body) if len(where.get(name, ())) > 1}
+        return {name for name in bound - uniform_lets(plan.lanes.axis, plan.body) if len(where.get(name, ())) > 1}
 
     def together(
         self, plan: _Plan, held: set[str], values: list[Copy], start: Expr, size: Expr, count: Expr
@@ -300,7 +297,7 @@ class _Blocking:
                     buffer = copy.columns[x.buffer] = self.names.fresh(f"{x.buffer}_lanes")
                     self.buffers[buffer] = replace(old, name=buffer, dims=(*old.dims, count))
                     out.append(replace(x, buffer=buffer))
-        uniform = _Uniform(plan.lanes.axis, plan.body)
+        uniform = Uniform(plan.lanes.axis, plan.body)
 
         def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
             shared, own = self.shared_loads([lanes_own(s, copy, lane) for copy in copies for s in run], lane)
@@ -433,125 +430,3 @@ def suits(body: tuple[n.Stmt, ...]) -> bool:
             case _:
                 return False
     return True
-
-
-def _uniform(axis: str, body: Sequence[n.Stmt]) -> bool:
-    """Whether the loops in `body` have the same bounds for every value of `axis`."""
-    uniform = _Uniform(axis, body)
-    return all(uniform.holds(e) for s in walk(body) if isinstance(s, n.Loop) for e in (s.start, s.stop))
-
-
-def _uniform_lets(axis: str, body: Sequence[n.Stmt]) -> set[str]:
-    """The lets that have one value for all lanes: they stay scalars."""
-    written = {name for s in body for name in buffers_written(s)}
-    assigned = {s.name for s in walk(body) if isinstance(s, n.Assign)}
-    found: set[str] = set()
-    moving = {axis} | assigned
-    for s in walk(body):
-        if isinstance(s, n.Let):
-            if not variables_read(s.value) & moving and not buffers_read(s.value) & written and s.name not in assigned:
-                found.add(s.name)
-            else:
-                moving.add(s.name)
-    branches = [x for s in walk(body) if isinstance(s, n.If) for x in walk((*s.then, *s.orelse))]
-    return found - {x.name for x in branches if isinstance(x, n.Let)}
-
-
-class _Uniform:
-    """What is the same for all lanes of a body."""
-
-    def __init__(self, axis: str, body: Sequence[n.Stmt]) -> None:
-        self.lets = _uniform_lets(axis, body)
-        self.moving = {name for s in body for name in scalars_set(s)} - self.lets | {axis}
-        self.written = {name for s in body for name in buffers_written(s)}
-
-    def holds(self, e: Expr) -> bool:
-        """Whether an expression has one value for all of them."""
-        return not variables_read(e) & self.moving and not buffers_read(e) & self.written
-
-
-def _set_innermost(block: Iterable[n.Stmt], held: set[str]) -> int:
-    """How many of what lanes hold a loop without loops inside sets, at most: through others it may lie in memory."""
-    loops = [s for s in walk(block) if isinstance(s, n.Loop) and not any(isinstance(x, n.Loop) for x in walk(s.body))]
-    return max((len(held & scalars_set(s)) for s in loops), default=len(held))
-
-
-def _runs(body: Iterable[n.Stmt], uniform: _Uniform) -> Iterator[list[n.Stmt]]:
-    """Maximal runs of statements without loops, or branches that all lanes take, at every depth."""
-    run: list[n.Stmt] = []
-    for s in body:
-        if isinstance(s, n.Loop) or (isinstance(s, n.If) and uniform.holds(s.condition)):
-            if run:
-                yield run
-            run = []
-            for inner in bodies(s):
-                yield from _runs(inner, uniform)
-        else:
-            run.append(s)
-    if run:
-        yield run
-
-
-def _scalars(run: Iterable[n.Stmt]) -> set[str]:
-    return {e.name for e in exprs(run) if isinstance(e, Var)} | {name for s in run for name in scalars_set(s)}
-
-
-def _touched(body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
-    """What the loops of `body` load and store: subscripts and arrays."""
-    for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
-        for s in loop.body:
-            if not isinstance(s, n.Loop):
-                yield from _accesses(s, buffers)
-
-
-def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
-    """How many accesses inside the loops of `body` are contiguous along `axis`, less those that are far apart."""
-    score = 0
-    for index, info in _touched(body, buffers):
-        used = [k for k, i in enumerate(index) if axis in variables_read(i)]
-        if not used:
-            continue
-        terms, _ = b.affine(index[-1])
-        unit = used == [len(index) - 1] and len(index) in (1, len(info.dims)) and terms.get(Var(axis)) in (1, -1)
-        score += 1 if unit and info.layout == "C" else -1
-    return score
-
-
-def slides(axis: str, s: n.Loop, buffers: dict[str, n.Buffer]) -> bool:
-    """Whether all that a loop reads along `axis` is contiguous, and some of it moves along with the loop itself. Where
-    subscripts decide about a term (`windows.py`: the borders), there is little of it."""
-    asked = (e for e in exprs(s.body) if isinstance(e, Apply) and e.dtype == "bool" and e.args[0].dtype == "index")
-    if any(axis in variables_read(e) for e in asked):
-        return False
-    moving = [(index, info) for index, info in _touched((s,), buffers) if any(axis in variables_read(i) for i in index)]
-    if not moving or contiguous(axis, (s,), buffers) != len(moving):
-        return False
-    return any({Var(axis, "index"), Var(s.axis, "index")} <= b.affine(index[-1])[0].keys() for index, _ in moving)
-
-
-def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
-    for x in walk((s,)):
-        for own in own_exprs(x):
-            for e in walk_expr(own):
-                if isinstance(e, Load) and e.index and e.buffer in buffers:
-                    yield e.index, buffers[e.buffer]
-        if isinstance(x, n.Store) and x.index and x.buffer in buffers:
-            yield x.index, buffers[x.buffer]
-
-
-def _narrowest(axis: str, body: Iterable[n.Stmt]) -> int:
-    """Bytes of the narrowest number that the body reads along an axis."""
-    loads = (e for e in exprs(body) if isinstance(e, Load))
-    return min((itemsize(e.dtype) for e in loads if any(axis in variables_read(i) for i in e.index)), default=8)
-
-
-def widest(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
-    """Bytes of the widest number that the body computes with: subscripts are none, positions that it holds are."""
-    widths = [
-        itemsize(e.dtype) for e in exprs(body)
-        if not isinstance(e, Const) and e.dtype != "index"
-    ]  # fmt: skip
-    widths += [itemsize(s.value.dtype) for s in walk(body) if isinstance(s, n.Assign)]
-    written = [buffers[name].dtype for s in body for name in buffers_written(s) if name in buffers]
-    widths += [itemsize(dtype) for dtype in written]
-    return max(widths, default=8)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.context import Context
+from transkern.frontend.loops.carried.values import slot_pairs
 from transkern.frontend.state import handing, memory
 from transkern.frontend.syntax.desugar import RETURNED
 from transkern.frontend.values.reach import is_memory_of, reached
@@ -27,7 +28,7 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.carried.state import LoopState
     from transkern.frontend.loops.looping import Loops
 
 
@@ -79,7 +80,7 @@ def note_shown(state: LoopState, owner: Loops, name: str, slot: Value, value: Va
         base for v in reached(ctx.heap.contents, value) if isinstance(v, Array) and v.view and v.base not in own
         for base in ctx.aliasing.shown_by(v.base)
     }  # fmt: skip
-    for copy, one in state.pairs(ctx, slot, value):
+    for copy, one in slot_pairs(state, ctx, slot, value):
         if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.aliasing.chosen:
             if _is_seen_behind(state, owner, name, one):
                 ctx.aliasing.chosen[copy.base] = name, None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend.context import Context
-from transkern.frontend.loops.carried_kinds import join_kinds, kind_of, of_any_length, of_any_shape
+from transkern.frontend.loops.carried.kinds import join_kinds, kind_of, of_any_length, of_any_shape
 from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.scalars import static_expr
@@ -23,7 +23,7 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import scalars_set, variables_read
 
 if TYPE_CHECKING:
-    from transkern.frontend.loops.carried import LoopState
+    from transkern.frontend.loops.carried.state import LoopState
     from transkern.frontend.loops.looping import Loops
 
 

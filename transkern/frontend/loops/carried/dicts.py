@@ -8,8 +8,8 @@ from typing import Any
 
 from transkern.frontend.containers import hashed, list_types
 from transkern.frontend.context import Context
-from transkern.frontend.loops import carried_lists
-from transkern.frontend.loops.carried_lists import Table
+from transkern.frontend.loops.carried import lists as carried_lists
+from transkern.frontend.loops.carried.lists import Table
 from transkern.frontend.values.values import (
     Dict,
     GrowingList,

@@ -153,8 +153,7 @@ def become_like(ctx: Context, made: GrowingList, shape: Table) -> None:
         shape.row, shape.of, shape.objects, shape.options, shape.site,
     )  # fmt: skip
     for part in shape.columns:
-        column = GrowingList(ctx.names.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, depth=made.depth)
-        column.known, column.blocks = made.known, made.blocks
+        column = GrowingList(ctx.names.fresh(f"{made.buffer}_{len(made.columns)}"), made.count, around=made.around)
         become_like(ctx, column, part)
         made.columns.append(column)
     if made.columns:

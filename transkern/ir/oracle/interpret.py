@@ -10,30 +10,36 @@ that nothing has written holds NaN or bytes 0xCD, and parallel loops run their i
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import math
-import mmap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from transkern.ir import nodes as n
-from transkern.ir.complexes import PART, is_complex
-from transkern.ir.containers import OF_NUMPY, container_text, error_text, print_text, with_changes
+from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
-from transkern.ir.extremes import highest, lowest
 from transkern.ir.library import spell
 from transkern.ir.ops import OPS
-from transkern.ir.storage import storage
+from transkern.ir.oracle import memory
+from transkern.ir.oracle.numbers import (
+    ON_INDICES,
+    Invalid,
+    begin,
+    cast,
+    checked,
+    combined,
+    continued,
+    finished,
+    is_better,
+    plain,
+    shown,
+    typed,
+)
 from transkern.ir.traverse import walk
 
 _ITERATIONS = 10_000_000
-
-
-class Invalid(Exception):
-    """The program does what no correct program does: a bug of the pass that made it."""
 
 
 class WrongCode(Exception):
@@ -80,11 +86,12 @@ class _Machine:
                     if param.base:
                         groups.setdefault(param.base, []).append(param)
                 case n.ScalarParam(name, dtype):
-                    self.values[name] = _typed(arg, dtype)
+                    self.values[name] = typed(arg, dtype)
                 case _:
                     pass
         for base, members in groups.items():
-            self._shared(base, members)
+            self.memory[base], offsets = memory.around([self.arguments[x.name] for x in members])
+            self.values.update({f"{x.name}_offset": at for x, at in zip(members, offsets, strict=True)})
         for condition in p.assumptions:
             if not self.value(condition):
                 raise WrongCode("sizes")
@@ -114,15 +121,6 @@ class _Machine:
         if not param.base:
             self.memory[param.name] = arg
 
-    def _shared(self, base: str, members: Sequence[n.ArrayParam]) -> None:
-        arrays = [self.arguments[x.name] for x in members]
-        bounds = [np.lib.array_utils.byte_bounds(a) for a in arrays if a.size]
-        low, high = min((x for x, _ in bounds), default=0), max((x for _, x in bounds), default=0)
-        memory: Any = (ctypes.c_char * (high - low)).from_address(low) if high > low else b""
-        self.memory[base] = np.frombuffer(memory, arrays[0].dtype)
-        for param, array in zip(members, arrays, strict=True):
-            self.values[f"{param.name}_offset"] = (array.ctypes.data - low) // array.itemsize if array.size else 0
-
     # --- expressions
 
     def value(self, e: Expr) -> Any:
@@ -135,7 +133,7 @@ class _Machine:
         """A function that computes an expression."""
         match e:
             case Const(value, dtype):
-                constant = _typed(value, dtype)
+                constant = typed(value, dtype)
                 return lambda: constant
             case Var(name, dtype):
                 values = self.values
@@ -146,7 +144,7 @@ class _Machine:
                         raise Invalid(f"`{name}` has no value")
                     value = values[name]
                     if type(value) is list:  # the parts of a float sum
-                        value = _finish(value, dtype)
+                        value = finished(value, dtype)
                     if type(value) is not kind and not isinstance(value, kind):
                         raise Invalid(f"`{name}` is {value!r}, not of {dtype}")
                     return value
@@ -167,7 +165,7 @@ class _Machine:
                 return load
             case Apply("where", (c, x, y), dtype):
                 condition, then, orelse = self._expr(c), self._expr(x), self._expr(y)
-                return lambda: _of(then() if condition() else orelse(), dtype, e)
+                return lambda: checked(then() if condition() else orelse(), dtype, e)
             case Apply("and_then", (x, y), _):
                 one, two = self._expr(x), self._expr(y)
                 return lambda: np.bool_(one() and two())
@@ -176,7 +174,7 @@ class _Machine:
                 return lambda: np.bool_(one() or two())
             case Apply("cast", (x,), dtype):
                 inner = self._expr(x)
-                return lambda: _cast(inner(), dtype)
+                return lambda: cast(inner(), dtype)
             case Apply(op, args, dtype):
                 return self._apply(op, [self._expr(a) for a in args], [a.dtype for a in args], dtype, e)
             case Reduce():
@@ -187,41 +185,41 @@ class _Machine:
     ) -> Callable[[], Any]:  # fmt: skip
         function = OPS[op].numpy
         if "index" in kinds:
-            python = _ON_INDICES.get(op)
+            python = ON_INDICES.get(op)
             if python is not None and set(kinds) == {"index"}:
-                return lambda: _of(python(*[a() for a in args]), dtype, e)
-            return lambda: _of(function(*[a() for a in args]), dtype, e)
+                return lambda: checked(python(*[a() for a in args]), dtype, e)
+            return lambda: checked(function(*[a() for a in args]), dtype, e)
         if len(args) == 1:
             (one,) = args
-            return lambda: _of(function(one()), dtype, e)
-        return lambda: _of(function(*[a() for a in args]), dtype, e)
+            return lambda: checked(function(one()), dtype, e)
+        return lambda: checked(function(*[a() for a in args]), dtype, e)
 
     def place(self, buffer: str, index: list[Any]) -> tuple[np.ndarray[Any, Any], Any]:
         """The memory of a buffer and the place in it."""
-        memory = self.memory.get(buffer)
-        if memory is None:
+        if buffer not in self.memory:
             raise Invalid(f"`{buffer}` has no memory")
+        held = self.memory[buffer]
         if index and isinstance(index[-1], str):
-            memory, index = getattr(memory, index[-1]), index[:-1]
-        if len(index) == memory.ndim:
-            for i, extent in zip(index, memory.shape, strict=True):
+            held, index = getattr(held, index[-1]), index[:-1]
+        if len(index) == held.ndim:
+            for i, extent in zip(index, held.shape, strict=True):
                 if not 0 <= i < extent:
-                    raise Invalid(f"`{buffer}{index}` is outside of {list(memory.shape)}")
-            return memory, tuple(index)
-        if not index and memory.size == 1:
-            return memory.reshape(-1), 0
-        if len(index) != 1 or not memory.flags.c_contiguous:
-            raise Invalid(f"`{buffer}{index}`, of {list(memory.shape)}")
-        if not 0 <= index[0] < memory.size:
-            raise Invalid(f"`{buffer}{index}` is outside of {memory.size} elements")
-        return memory.reshape(-1), index[0]
+                    raise Invalid(f"`{buffer}{index}` is outside of {list(held.shape)}")
+            return held, tuple(index)
+        if not index and held.size == 1:
+            return held.reshape(-1), 0
+        if len(index) != 1 or not held.flags.c_contiguous:
+            raise Invalid(f"`{buffer}{index}`, of {list(held.shape)}")
+        if not 0 <= index[0] < held.size:
+            raise Invalid(f"`{buffer}{index}` is outside of {held.size} elements")
+        return held.reshape(-1), index[0]
 
     def store(self, buffer: str, index: list[Any], value: Any) -> None:
-        memory, at = self.place(buffer, index)
-        held = "int64" if isinstance(value, int) else value.dtype.name
-        if held != memory.dtype.name:
-            raise Invalid(f"`{buffer}` holds {memory.dtype}, and {held} is stored")
-        memory[at] = value
+        held, at = self.place(buffer, index)
+        dtype = "int64" if isinstance(value, int) else value.dtype.name
+        if dtype != held.dtype.name:
+            raise Invalid(f"`{buffer}` holds {held.dtype}, and {dtype} is stored")
+        held[at] = value
 
     def points(self, axes: Sequence[Axis]) -> Iterator[None]:
         """Every point of the axes, in order."""
@@ -241,12 +239,12 @@ class _Machine:
         if r.op in ("argmax", "argmin", "first", "last"):
             if r.op in ("first", "last"):
                 found = [k for k, holds in enumerate(parts) if holds]
-                return _typed((found[0] if r.op == "first" else found[-1]) if found else -1, r.dtype)
-            return _typed(int(getattr(np, r.op)(np.array(parts))) if parts else 0, r.dtype)
-        state = _begin(r.op, r.dtype)
+                return typed((found[0] if r.op == "first" else found[-1]) if found else -1, r.dtype)
+            return typed(int(getattr(np, r.op)(np.array(parts))) if parts else 0, r.dtype)
+        state = begin(r.op, r.dtype)
         for part in parts:
-            state = _combine(r.op, state, part, r.dtype)
-        return _finish(state, r.dtype)
+            state = combined(r.op, state, part, r.dtype)
+        return finished(state, r.dtype)
 
     # --- statements
 
@@ -267,7 +265,7 @@ class _Machine:
             case n.Store(buffer, index, value):
                 self.store(buffer, [self.value(i) for i in index], self.value(value))
             case n.Accumulator(name, op, dtype):
-                self.values[name] = -1 if op in _POSITIONS else _begin(op, dtype)
+                self.values[name] = -1 if op in _POSITIONS else begin(op, dtype)
                 self.best.pop(name, None)
             case n.Accumulate():
                 self.accumulate(s)
@@ -289,7 +287,7 @@ class _Machine:
             case n.Guard(condition, error, message, args, changes):
                 if not self.value(condition):
                     kind = eval(error_text(error), {"np": np, "__builtins__": __builtins__})
-                    told = tuple(_shown(self.value(a)) for a in args)
+                    told = tuple(shown(self.value(a)) for a in args)
                     raised = kind(message.format(*told)) if message else kind()
                     raise eval(with_changes("e", changes), {"a": told, "e": raised})
             case n.Alloc(buffer):
@@ -335,7 +333,7 @@ class _Machine:
                 for _ in self.points([a for a in axes if a is not axes[along]]):
                     running: Any = None
                     for _ in self.points([axes[along]]):
-                        running = _run(op, running, self.value(value), self.program.buffers[buffer].dtype)
+                        running = continued(op, running, self.value(value), self.program.buffers[buffer].dtype)
                         self.store(buffer, [self.values[a.name] for a in axes], running)
             case n.Filter(outputs, count, axes, mask, values, inner, append):
                 kept = []
@@ -354,21 +352,7 @@ class _Machine:
 
     def alloc(self, buffer: str) -> None:
         info = self.program.buffers[buffer]
-        shape = tuple(max(0, self.value(d)) for d in info.dims)
-        if info.is_reserved:
-            dtype = np.dtype(storage(info.dtype))
-            untouched = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
-            memory = mmap.mmap(-1, max(1, int(np.prod(shape)) * dtype.itemsize), flags=untouched)
-            self.memory[buffer] = np.frombuffer(memory, dtype, int(np.prod(shape))).reshape(shape)
-            return
-        made = np.empty(shape, storage(info.dtype))
-        if made.dtype.kind in "fc":
-            made.fill(np.nan)
-        elif made.size and made.dtype.kind != "b":
-            made.reshape(-1).view(np.uint8)[:] = 0xCD
-        else:
-            made.fill(False)
-        self.memory[buffer] = made
+        self.memory[buffer] = memory.unwritten(info, tuple(max(0, self.value(d)) for d in info.dims))
 
     def accumulate(self, s: n.Accumulate) -> None:
         if s.name not in self.values:
@@ -380,11 +364,11 @@ class _Machine:
             if s.op in ("first", "last"):
                 better = bool(value) and (at < 0 or (position < at) == (s.op == "first"))
             else:
-                better = at < 0 or _better(s.op, value, self.best[s.name], position, at)
+                better = at < 0 or is_better(s.op, value, self.best[s.name], position, at)
             if better:
                 self.values[s.name], self.best[s.name] = position, value
             return
-        self.values[s.name] = _combine(s.op, self.values[s.name], value, self.dtypes[s.name])
+        self.values[s.name] = combined(s.op, self.values[s.name], value, self.dtypes[s.name])
 
     def loop(self, s: n.Loop) -> n.Stmt | None:
         order = list(range(self.value(s.start), self.value(s.stop), self.value(s.step)))
@@ -426,11 +410,12 @@ class _Machine:
             self.tick()
             self.values[s.axis] = i
             self.block(s.body)
-            running = _run(s.op, running, self.value(s.value), self.program.buffers[s.buffer].dtype)
+            running = continued(s.op, running, self.value(s.value), self.program.buffers[s.buffer].dtype)
             self.store(s.buffer, [self.value(x) for x in s.index], running)
 
     def library(self, s: n.Library) -> None:
-        ins = [self.memory[name] if view is None else self.seen(self.memory[name], view) for name, view in s.operands]
+        operands = [(self.memory[name], view) for name, view in s.operands]
+        ins = [held if view is None else memory.seen(held, view, self.value) for held, view in operands]
         names = {f"a{k}": a for k, a in enumerate(ins)}
         if s.name == "print":
             eval(print_text(tuple(names), dict(s.attributes)), {"np": np, **names})
@@ -452,7 +437,7 @@ class _Machine:
                 return self.arguments[name]
             case n.ScalarResult(value, python):
                 made = self.value(value)
-                return _plain(made) if python else _typed(made, "int64") if isinstance(made, int) else made
+                return plain(made) if python else typed(made, "int64") if isinstance(made, int) else made
             case n.ArrayResult(buffer, dims, dtype, empty):
                 shape = tuple(self.value(d) for d in dims)
                 array = self.memory[buffer]
@@ -479,134 +464,10 @@ class _Machine:
                 return eval(container_text(r), {"np": np})(*made)
 
     def view(self, r: n.ViewResult) -> Any:
-        made = self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps, r.part))
+        made = memory.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps, r.part), self.value)
         if r.readonly:
             made.flags.writeable = False
         return made
 
-    def seen(self, base: np.ndarray[Any, Any], r: n.View) -> Any:
-        dims = [self.value(d) for d in r.dims]
-        at = [self.value(o) for o in r.offset]
-        linear = len(at) < base.ndim
-        strides = [base.itemsize] if linear else base.strides
-        steps = [
-            sum(self.value(step[d]) * stride for step, stride in zip(r.steps, strides, strict=True))
-            for d in range(len(dims))
-        ]
-        start = base.reshape(-1) if linear else base
-        if not all(dims):
-            made = np.empty(dims, base.dtype)
-            return getattr(made, r.part) if r.part else made
-        first: Any = (..., *(slice(i, i + 1) for i in at))  # [()] of an array without axes is a number
-        made = np.lib.stride_tricks.as_strided(start[first], dims, steps)
-        return getattr(made, r.part) if r.part else made
-
 
 _POSITIONS = ("argmax", "argmin", "first", "last")
-
-_ON_INDICES: dict[str, Callable[..., Any]] = {
-    "add": lambda x, y: x + y,
-    "subtract": lambda x, y: x - y,
-    "multiply": lambda x, y: x * y,
-    "floor_divide": lambda x, y: x // y if y else 0,
-    "remainder": lambda x, y: x % y if y else 0,
-    "negative": lambda x: -x,
-    "absolute": abs,
-    "maximum": max,
-    "minimum": min,
-    "less": lambda x, y: np.bool_(x < y),
-    "less_equal": lambda x, y: np.bool_(x <= y),
-    "greater": lambda x, y: np.bool_(x > y),
-    "greater_equal": lambda x, y: np.bool_(x >= y),
-    "equal": lambda x, y: np.bool_(x == y),
-    "not_equal": lambda x, y: np.bool_(x != y),
-}
-"""What positions do without NumPy's wrapping."""
-
-
-def _typed(value: Any, dtype: str) -> Any:
-    if dtype == PART:
-        return "imag" if value else "real"
-    return int(value) if dtype == "index" else np.dtype(dtype).type(value)
-
-
-def _shown(value: Any) -> Any:
-    """A number in a message: Python's, but where NumPy shows it in another way."""
-    return value if isinstance(value, np.generic) and value.dtype.name in OF_NUMPY else _plain(value)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _of(value: Any, dtype: str, e: Expr) -> Any:
-    """`value`, which a node of `dtype` has computed."""
-    if dtype == "index":
-        return int(value)
-    kind = np.dtype(dtype)
-    found = value.dtype if isinstance(value, (np.generic, np.ndarray)) else None
-    if found != kind:
-        raise Invalid(f"{e} is {found or type(value).__name__}, not {dtype}")
-    return kind.type(value)
-
-
-def _cast(value: Any, dtype: str) -> Any:
-    if dtype == "index":
-        return int(value) if math.isfinite(value) else -(2**63)
-    return np.asarray(value).astype(dtype)[()]
-
-
-def _begin(op: str, dtype: str) -> Any:
-    """The state of a reduction over nothing."""
-    match op:
-        case "sum" | "count":
-            return [] if np.dtype(storage(dtype)).kind in "fc" else _typed(0, dtype)
-        case "prod":
-            return _typed(1, dtype)
-        case "any" | "all":
-            return np.bool_(op == "all")
-        case _:
-            return _typed((lowest if op == "max" else highest)(dtype).value, dtype)
-
-
-def _combine(op: str, state: Any, value: Any, dtype: str) -> Any:
-    match op:
-        case "sum" | "count":
-            if isinstance(state, list):
-                return [*state, value]
-            return state + int(value) if isinstance(state, int) else np.add(state, np.dtype(dtype).type(value))
-        case "prod":
-            return state * int(value) if isinstance(state, int) else np.multiply(state, np.dtype(dtype).type(value))
-        case "any":
-            return np.bool_(state or value)
-        case "all":
-            return np.bool_(state and value)
-        case "max" | "min":
-            return _typed((np.maximum if op == "max" else np.minimum)(state, value), dtype)
-        case _:
-            raise Invalid(f"a reduction by {op}")
-
-
-def _finish(state: Any, dtype: str) -> Any:
-    if isinstance(state, list):
-        wide = np.clongdouble if is_complex(dtype) else np.longdouble
-        return np.dtype(dtype).type(np.sum(np.array(state, dtype), dtype=wide))
-    return state
-
-
-def _better(op: str, value: Any, best: Any, position: int, at: int) -> bool:
-    """Whether a value is what an arg-reduction prefers: NaN first, then the extreme, then the earliest."""
-    nans = bool(value != value), bool(best != best)
-    if nans[0] != nans[1]:
-        return nans[0]
-    if nans[0] or value == best:
-        return position < at
-    return bool(value > best) == (op == "argmax")
-
-
-def _run(op: str, running: Any, value: Any, dtype: str) -> Any:
-    """A running reduction's next value."""
-    if running is None:
-        return _typed(value, dtype) if not isinstance(value, np.generic) else value
-    function = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}[op]
-    return np.dtype(dtype).type(function(running, value))

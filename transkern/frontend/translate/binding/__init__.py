@@ -1,0 +1,1 @@
+"""What assignments do beside giving one name one value: operators in place, several names at once."""

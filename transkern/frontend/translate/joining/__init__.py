@@ -1,0 +1,1 @@
+"""Two values as one, where the paths of a branch meet."""

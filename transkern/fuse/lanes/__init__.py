@@ -1,0 +1,1 @@
+"""Parallel iterations that go together: vector lanes around loops in order."""

@@ -1,0 +1,216 @@
+"""Calls whose code is not known yet: what arguments are made of, their types, and what these have to say of values."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from transkern import refusals
+from transkern.errors import CompileError, NeedsConstant
+from transkern.runtime import floating, foreign, structures
+from transkern.runtime.boundary import internal_error, own_errors
+from transkern.runtime.specialisation import Specialisation, guarded, run, settled
+
+if TYPE_CHECKING:
+    from transkern.runtime.compiled import Compiled
+
+__tracebackhide__ = True  # pytest: what a user looks for is in the frames around
+
+
+def call_numpy(
+    compiled: Compiled, values: list[Any], target: str, shapes: tuple[structures.Shape, ...] | None = None,
+    owners: Mapping[str, Any] | None = None, whole: Sequence[Any] = (), plain: Callable[[], Any] | None = None,
+) -> Any:  # fmt: skip
+    """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
+    from transkern.frontend.values.types import is_array, structured, types_of
+    from transkern.runtime import arrays
+
+    owners = owners or {}
+    demands = set(compiled._demands)
+    shared: tuple[tuple[str, ...], ...] = ()
+    readonly: frozenset[str] = frozenset()
+    names = compiled._names
+    first_error: CompileError | None = None
+    more: set[str] = set()  # what is asked for to have no error
+    for _ in range(64):
+        if shapes is not None:
+            wanted = structures.shapes_of(compiled._names, whole, demands)
+            if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
+                try:
+                    shapes, values = wanted, structures.taken_apart(wanted, whole)
+                except CompileError as error:
+                    raise first_error or error from None
+                owners = structures.containers(shapes, whole)
+            names = [name for shape in shapes for name in shape.leaves()]
+            demands.update(structures.state_demands(shapes))
+            demands |= {n for n in names if n.rpartition("_")[0] in demands}
+        with own_errors(compiled.function):
+            seen = [arrays.described(v) for v in values]
+            key_types: tuple[Any, ...] = types_of(names, seen, demands, shared, readonly)
+        if target != "cpu":  # elements are copied to a device: how they stand in memory is no matter
+            key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
+        leaf_types = key_types
+        if shapes is not None:
+            remaining = iter(leaf_types)
+            key_types = tuple(structured(shape, remaining) for shape in shapes)
+        found = compiled._specialisations.get((target, key_types))
+        if found is None:
+            try:
+                found = compiled._specialise(key_types, target)
+            except NeedsConstant as need:
+                known = need.demand in names or need.demand.rpartition(".")[0] in names
+                if need.demand in demands or not known:
+                    raise need.problem from None
+                compiled._demands.add(need.demand)
+                demands.add(need.demand)
+                continue
+            except CompileError as error:
+                # What is True or False may decide what a list holds: there are few codes for that.
+                new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
+                if target != "pallas":  # XLA takes minutes for so many arrays
+                    new |= structures.in_columns(shapes or ())
+                if not (new := new - demands):
+                    compiled._demands -= more
+                    raise first_error or error from None
+                first_error, more = first_error or error, more | new
+                compiled._demands |= new
+                demands |= new
+                continue
+            if found is None:
+                instead = compiled._refused[target, key_types]
+                if instead is compiled.function and plain is not None:
+                    return compiled._in_numpy(plain)
+                given = whole if shapes is not None else values
+                return compiled._in_numpy(functools.partial(compiled._parameters.call, instead, given))
+            compiled._specialisations[target, key_types] = found
+            compiled._watch(found)
+        else:
+            compiled._info.hits += 1
+        compiled._last = found
+        if target != "cpu":
+            if floating.asked():
+                raise floating.refusal(compiled.function.__name__)
+            if unwritable := arrays.readonly(found.written, names, values):
+                readonly |= unwritable
+                continue
+            _check_device_call(compiled, found, names, values)
+        if shapes is not None and structures.has_generators(shapes):
+            with structures.drawn_from(shapes, whole, values):
+                result = run(found, found.call, values, owners)
+        else:
+            result = run(found, found.call, values, owners)
+        if result is not NotImplemented:
+            if target == "cpu" and not shared and not readonly:
+                if shapes is None:
+                    compiled._fast = guarded(found, leaf_types)
+                else:
+                    _remember(compiled, found, leaf_types, shapes)
+                compiled._watch(found)
+            elif target == "cuda" and not shared and not readonly and shapes is None:
+                if compiled._on_device.remember(values, demands, found):
+                    compiled._fast = compiled._on_device.call
+            return result
+        reason = found.why() if found.why is not None else "types"
+        if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
+            demands |= settled(names, values, demands)
+        elif reason == "overlap":
+            shared = arrays.overlapping(names, values)
+        elif reason == "readonly":
+            readonly |= arrays.readonly(names, names, values)
+        elif reason == "errors":
+            raise floating.refusal(compiled.function.__name__)
+        elif reason.startswith("itself "):
+            raise _repeated(compiled, reason.removeprefix("itself "))
+        else:
+            told = ", ".join(map(str, key_types))
+            raise internal_error(compiled.function, f"the code for ({told}) does not take what it was made for")
+    raise internal_error(compiled.function, "the specialisation does not settle")
+
+
+def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
+    """A call with arguments that are made up of others; `asks` whether a framework traces it."""
+    for known in compiled._shaped.get(len(values), []):
+        result = known(values)
+        if result is not NotImplemented:
+            return result
+    shapes = structures.shapes_of(compiled._names, values, compiled._demands)
+    leaves = structures.taken_apart(shapes, values)
+    kind = foreign.foreign_kind(leaves)
+    target = compiled._resolve_target(kind, leaves)
+    if kind is not None and asks and foreign.is_traced(kind, leaves, target, compiled.gradient is not None):
+        from transkern.frameworks.tracing import call_traced
+
+        return call_traced(compiled, values, kind)
+    owners = structures.containers(shapes, values)
+
+    def call(inner: list[Any], target: str) -> Any:
+        return call_numpy(compiled, inner, target, shapes, owners, values, plain)
+
+    if kind is not None and (kind, target) not in (("cupy", "cuda"), ("jax", "pallas")):
+        names = [name for shape in shapes for name in shape.leaves()]
+        return foreign.call_foreign(call, leaves, kind, target, lambda: written(compiled, names))
+    return call(leaves, target)
+
+
+def call_known(compiled: Compiled, values: list[Any], target: str) -> Any:
+    """A call with arrays of NumPy or CuPy that came as others."""
+    if target != "pallas" and not compiled._is_special:
+        result = compiled._fast(*values) if target == "cpu" else compiled._on_device.call(*values)
+        if result is not NotImplemented:
+            return result
+    return call_numpy(compiled, values, target)
+
+
+def written(compiled: Compiled, names: Sequence[str]) -> list[int]:
+    """The positions of the arguments that the function writes into, as far as it has been called."""
+    written = {name for made in list(compiled._specialisations.values()) for name in made.written}
+    return [k for k, name in enumerate(names) if name in written]
+
+
+def _remember(
+    compiled: Compiled, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
+) -> None:
+    """The next call with arguments of this structure goes straight to the code."""
+    call, has_generators = guarded(found, leaf_types), structures.has_generators(shapes)
+
+    def again(values: Sequence[Any]) -> Any:
+        try:
+            leaves = structures.taken_apart(shapes, values)
+        except structures.Mismatch:
+            return NotImplemented
+        owners = structures.containers(shapes, values) if found.objects or found.changes else {}
+        if has_generators:
+            with structures.drawn_from(shapes, values, leaves):
+                return run(found, call, leaves, owners)
+        return run(found, call, leaves, owners)
+
+    compiled._shaped.setdefault(len(shapes), []).insert(0, again)
+    del compiled._shaped[len(shapes)][4:]
+
+
+def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
+    """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
+    from transkern.runtime.arrays import overlapping, overlaps_itself
+
+    for name, value in zip(names, values, strict=True):
+        if name in found.written and overlaps_itself(value):
+            raise _repeated(compiled, name)
+    for group in overlapping(names, values):
+        if set(group) & set(found.written):
+            named = ", ".join(f"`{g}`" for g in group)
+            raise CompileError(
+                refusals.SHARED_MEMORY,
+                f"the arguments {named} share memory, and `{compiled.function.__name__}` writes to it",
+                f'pass copies, or use target="cpu" instead of "{found.target}"',
+            )
+
+
+def _repeated(compiled: Compiled, name: str) -> CompileError:
+    return CompileError(
+        refusals.SHARED_MEMORY,
+        f"elements of the argument `{name}` share memory with each other, and `{compiled.function.__name__}` writes to "
+        "it",
+        "pass a copy of it",
+    )

@@ -1,0 +1,1 @@
+"""Parts of the launcher: library steps on the device, and results."""
