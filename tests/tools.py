@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import inspect
 import mmap
 import os
 import platform
@@ -16,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -207,3 +209,8 @@ def example(name: str) -> ModuleType:
     sys.modules[module.__name__] = module
     spec.loader.exec_module(module)
     return module
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The text of a function, as a module that has NumPy."""
+    return "import numpy as np\n" + textwrap.dedent(inspect.getsource(function))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
 
 import numpy as np
 import pytest
 
 import transkern
+from tests.tools import source_of
 from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const
@@ -142,7 +142,7 @@ def test_arrays_of_a_column_lie_side_by_side(shape: tuple[int, int]) -> None:
 
 
 def test_arrays_of_a_column_are_as_large_as_a_block_of_lanes() -> None:
-    source = "import numpy as np\n" + inspect.getsource(sweep)
+    source = source_of(sweep)
     program = program_of(source, "sweep", "sweep(float64[n,m], float64[n,m], float64[n,m])", PASSES)
     made = [program.buffers[s.buffer] for s in walk(program.body) if isinstance(s, n.Alloc)]
     assert all("lanes" in x.name for x in made if x.role == "temporary")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const
@@ -225,10 +224,6 @@ def test_sizes_are_numpys(function: Callable[..., Any], size: int) -> None:
             compiled(x)
     else:
         np.testing.assert_array_equal(compiled(x), wanted)
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    return "import numpy as np\n" + inspect.getsource(function)
 
 
 def slopes(u, v):

@@ -3,14 +3,13 @@ numbers."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -85,7 +84,7 @@ def test_columns_are_numpys(function: Callable[..., np.ndarray], dtype: str) -> 
 
 @pytest.mark.parametrize("function", COLUMNS, ids=lambda f: f.__name__)
 def test_lanes_go_over_the_columns(function: Callable[..., np.ndarray]) -> None:
-    source = f"import numpy as np\n{inspect.getsource(function)}"
+    source = source_of(function)
     program = pipeline.program_of(source, function.__name__, "f(float64[m,n])", pipeline.PASSES)
     nests = [s for s in walk(program.body) if isinstance(s, n.Loop) and _loops(s.body)]
     inner = [s for nest in nests for s in _loops(nest.body) if s.kind == "parallel" and not _loops(s.body)]
@@ -182,6 +181,6 @@ def test_one_element(function: Callable[..., object], target: str, monkeypatch: 
 
 
 def test_a_kept_axis_makes_no_array() -> None:
-    source = f"import numpy as np\n{inspect.getsource(by_keepdims)}"
+    source = source_of(by_keepdims)
     program = pipeline.program_of(source, "by_keepdims", "f(float64[n])", pipeline.passes_for("cpu"))
     assert [name for name, buffer in program.buffers.items() if buffer.role == "temporary"] == []

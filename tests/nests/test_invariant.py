@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import bodies, walk
@@ -274,7 +274,7 @@ def _nested(block: tuple[n.Stmt, ...], depth: int = 0) -> int:
 
 def test_statements_stay_the_same() -> None:
     """Moving leaves every statement as it was: it is only about where they stand."""
-    source = "import numpy as np\n" + textwrap.dedent(inspect.getsource(centred))
+    source = source_of(centred)
     passes = pipeline.PASSES
     upto = passes[: passes.index(pipeline.move_invariants)]
     before = pipeline.program_of(source, "centred", "centred(float64[n], float64[m, p], int)", upto)

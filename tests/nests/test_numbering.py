@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir.expr import Reduce
 from transkern.ir.traverse import exprs
@@ -128,7 +126,7 @@ def test_numpys_answer(function: Callable[..., Any], target: str, monkeypatch: p
 
 @pytest.mark.parametrize("function", ONCE)
 def test_reductions_are_there_once(function: Callable[..., Any]) -> None:
-    source = "import numpy as np\n" + textwrap.dedent(inspect.getsource(function))
+    source = source_of(function)
     passes = pipeline.PASSES[: pipeline.PASSES.index(pipeline.number_values) + 1]
     types = f"{function.__name__}(float64[n], float64[n], float64[n, m])"
     program = pipeline.program_of(source, function.__name__, types, passes)

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply
@@ -112,7 +111,7 @@ def outcome(function: Callable[..., object], *args: np.ndarray) -> tuple[object,
 def test_nothing_costly_is_computed_in_each_row(function: Callable[..., object]) -> None:
     """In the loops inside another one stands no value that the inner ones alone change and that costs more than a
     load."""
-    source = f"import numpy as np\n{inspect.getsource(function)}"
+    source = source_of(function)
     passes = pipeline.PASSES[: pipeline.PASSES.index(pipeline.lower) + 1]
     program = pipeline.program_of(source, function.__name__, "f(float64[m,n], float64[m], float64[n])", passes)
     nests = [s for s in program.body if isinstance(s, n.Loop)]

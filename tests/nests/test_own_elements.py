@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -115,6 +114,6 @@ def test_elements_are_read_before_the_store(
 
 @pytest.mark.parametrize("function", [rows_over_their_diagonal, columns_and_rows], ids=lambda f: f.__name__)
 def test_no_row_is_held(function: Callable[..., Any]) -> None:
-    text = "import numpy as np\n" + inspect.getsource(function)
+    text = source_of(function)
     program = pipeline.program_of(text, function.__name__, f"{function.__name__}(float64[n, n])", pipeline.BEFORE_LOOPS)
     assert not [s for s in walk(program.body) if isinstance(s, n.Alloc)]

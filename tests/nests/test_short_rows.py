@@ -3,14 +3,13 @@ a row written out (`fuse/loops/unroll.py`)."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -171,7 +170,7 @@ def test_sizes_that_are_the_same_are_one_number() -> None:
 def test_elements_of_rows_are_numbers(function: Callable[..., object]) -> None:
     """No array in memory but the results, and no loop over the elements of a row inside a loop over rows. (Columns are
     brought together on purpose.)"""
-    source = f"import numpy as np\n{inspect.getsource(function)}"
+    source = source_of(function)
     passes = pipeline.PASSES[: pipeline.PASSES.index(pipeline.order_pairs) + 1]
     passes = tuple(p for p in passes if p is not pipeline.hoist_columns)
     program = pipeline.program_of(source, function.__name__, "f(float64[n,3])", passes)

@@ -3,7 +3,6 @@ pays."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import on_target, require
+from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
@@ -431,10 +430,6 @@ def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
     steps = [s for s in walk(program.body) if isinstance(s, n.Loop)]
     first, second = (s for s in steps[0].body if isinstance(s, n.Write))
     assert first.buffer != second.buffer and len(steps) == 2
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    return "import numpy as np\n" + inspect.getsource(function)
 
 
 def looked_up(u, k):

@@ -47,7 +47,7 @@ def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
 
 
 def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
-    """The same for the first object that a loop carries, if there is one: `kinds` are as in `carried_kinds.kind_of`."""
+    """The same for the first object that a loop carries, if there is one: `kinds` as in `loops/carried/kinds.py`."""
     for kind in kinds:
         match kind:
             case ("object", Object() as value) if is_object(ctx, value):
