@@ -104,7 +104,7 @@ build.run_compiler = _declared(build.run_compiler)
 
 _TENTHS = {
     "language": ("-O0", 10), "loops": ("-O0", 10), "suppression": ("-O0", 10), "trust": ("-O0", 10),
-    "regressions": ("-O1", 10), "nests": ("-O1", 7),
+    "regressions": ("-O1", 10), "nests": ("-O1", 7), "corpus": ("-O1", 7), "cuda": ("-O1", 7),
 }  # fmt: skip
 """By folder, how much is optimised in how many tenths of the tests that ask what programs compute (what compilers made
 of code is among the regressions); the others compile as users do, and so do those that start other processes, which
