@@ -290,6 +290,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
 
     need("astor")
     from transkern.targets.pallas.passes.checks import check_wide_integers
+    from transkern.targets.pallas.passes.columns import hold_columns
     from transkern.targets.pallas.passes.exits import leave_once
     from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
@@ -305,6 +306,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
         *passes[behind:placed],
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
+        hold_columns,  # when nothing asks any more what loops do
         *passes[placed:],
     )
 
