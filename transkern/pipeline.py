@@ -31,6 +31,7 @@ from transkern.fuse.choices.branches import ask_once, choose_values, compute_cho
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -270,6 +271,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     order_by_terms,  # what is not taken apart
     *DEVICE_PASSES[_HELD:_FORMED],
     order_by_waves,
+    block_pivots,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],
