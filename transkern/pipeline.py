@@ -31,6 +31,7 @@ from transkern.fuse.choices.branches import ask_once, choose_values, compute_cho
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -271,6 +272,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     order_by_terms,  # what is not taken apart
     *DEVICE_PASSES[_HELD:_FORMED],
     order_by_waves,
+    block_pivots,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],
@@ -291,6 +293,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
 
     need("astor")
     from transkern.targets.pallas.passes.checks import check_wide_integers
+    from transkern.targets.pallas.passes.columns import hold_columns
     from transkern.targets.pallas.passes.exits import leave_once
     from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
@@ -306,6 +309,7 @@ def passes_for(target: str) -> tuple[Pass, ...]:
         *passes[behind:placed],
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
+        hold_columns,  # when nothing asks any more what loops do
         *passes[placed:],
     )
 

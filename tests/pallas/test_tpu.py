@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from tests.pallas import test_elementwise, test_kernels, test_loops, test_parallel, test_rows
+from tests.pallas import test_columns, test_elementwise, test_kernels, test_loops, test_parallel, test_rows
 from tests.suppression import spellings
 from transkern.errors import BuildError
 from transkern.pipeline import passes_for
@@ -160,3 +160,21 @@ def test_everyday_functions_are_kernels_on_each_generation(topology):
 
 def check_tpu_each(modules, topology):
     return {key: check_tpu(of, shapes, topology, name) for key, (of, shapes, name) in modules.items()}
+
+
+COLUMNS = {
+    "state": (test_columns.STATE, "f(float32[n,5],float,float)", [((1024, 5), F), *[((), F)] * 2], 160),
+    "motion": (test_columns.MOTION, "f(float32[n,2],float32[n,2],int)", [((1024, 2), F)] * 2 + [20], 60),
+    "centred": (test_columns.CENTRED, "f(float32[n,3],float32[n,3],int)", [((1024, 3), F)] * 2 + [20], 120),
+    "plain": (test_columns.PLAIN, "f(float32[n,3],float32[n,3],int)", [((1024, 3), F)] * 2 + [20], 70),
+}  # fmt: skip
+
+
+def test_rows_of_a_few_elements_fill_the_lanes():
+    modules = {}
+    for key, (source, types, shapes, _) in COLUMNS.items():
+        program = program_of("import numpy as np\n" + source.replace("def f(", f"def {key}("), key, key + types[1:])
+        modules[key] = program, shapes, key
+    for key, kernels in check_many(modules).items():
+        steps = [sum(x.bundles for x in k.loops) for k in kernels if k.pallas and k.loops]
+        assert max(steps) <= COLUMNS[key][3], (key, kernels)

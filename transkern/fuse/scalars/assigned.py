@@ -4,8 +4,9 @@
     t := t + b[i]                     to    let t_1 = t + b[i]
     out[i] = t * t                          out[i] = t_1 * t_1
 
-In-place operators on arrays (``t += b``) become such variables once the arrays have become numbers. Passes that ask
-what a name stands for, and where it changes, find one answer then.
+In-place operators on arrays (``t += b``) become such variables once the arrays have become numbers. So do the variables
+that one branch sets before it reads them, and nobody else reads: what they were before it is of no account, and is
+dropped (`drop_dead_scalars`). Passes that ask what a name stands for, and where it changes, find one answer then.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _Block = tuple[n.Stmt, ...]
 
 
 def name_values(program: n.Program) -> n.Program:
-    """The program in which what one block alone sets and reads is set once."""
+    """The program in which what one block alone reads, and sets before, is set once."""
     sets = Counter(s.name for s in walk(program.body) if isinstance(s, (n.Let, n.Assign)))
     several = {name for name, times in sets.items() if times > 1 and name in program.variables}
     if not several:
@@ -48,7 +49,7 @@ class _Naming:
 
     def block(self, statements: _Block) -> _Block:
         direct = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
-        mine = {v for v in self.several & direct.keys() if direct[v] == self.sets[v]}
+        mine = self.several & direct.keys()
         if mine:
             touching: dict[str, list[n.Stmt]] = {v: [] for v in mine}
             for s in statements:
@@ -59,7 +60,7 @@ class _Naming:
             read = Counter(e.name for e in exprs(statements) if isinstance(e, Var) and e.name in mine)
             mine = {v for v in mine if read[v] == self.uses[v]}
         if mine:
-            statements = self.named(mine, statements)
+            statements = self.named(mine, {v for v in mine if direct[v] != self.sets[v]}, statements)
         return tuple(with_bodies(s, self.block) for s in statements)
 
     def begins(self, name: str, touching: list[n.Stmt]) -> bool:
@@ -75,17 +76,19 @@ class _Naming:
             )
         )
 
-    def named(self, mine: set[str], statements: _Block) -> _Block:
+    def named(self, mine: set[str], elsewhere: set[str], statements: _Block) -> _Block:
+        """The block with a name for each value of the variables that are `mine`; the name itself stands for what those
+        that are set `elsewhere`, too, are there."""
         now: dict[str, str] = {}
         out: list[n.Stmt] = []
         for s in statements:
             if isinstance(s, (n.Let, n.Assign)) and s.name in mine:
                 (read,) = with_names((replace(s, name=""),), now)
                 assert isinstance(read, (n.Let, n.Assign))
-                now[s.name] = self.names.fresh(s.name) if s.name in now else s.name
+                now[s.name] = self.names.fresh(s.name) if s.name in now or s.name in elsewhere else s.name
                 out.append(n.Let(now[s.name], read.value, span=s.span))
             else:
                 out += with_names((s,), now)
-        for name in mine:
+        for name in mine - elsewhere:
             del self.variables[name]
         return tuple(out)

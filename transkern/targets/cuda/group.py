@@ -8,6 +8,7 @@ spread over the threads, or over the group's warps where an iteration has enough
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +29,7 @@ from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold
 from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
 from transkern.targets.cuda.forms.tiles import Tile
-from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
+from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
 from transkern.targets.operands import kind_of
 
@@ -144,6 +145,8 @@ class GroupBody(Body):
             self.continued[-1] |= anywhere(self.pending)
         if isinstance(s, n.If):
             self.if_(s)
+        elif not self.is_block and self.group != "warp" and is_for_a_block(s):
+            self.by_first_block(s)
         elif (
             isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
         ):
@@ -251,7 +254,8 @@ class GroupBody(Body):
             self.met()
 
     def by_first_block(self, s: n.Stmt) -> None:
-        """Loops in order with sums in order inside: a barrier of one block costs little."""
+        """Loops in order with sums in order inside, or with passes that the threads of a block make at once: a barrier
+        of one block costs little."""
         accesses = within((s,), self.program.buffers, self.written, Spread(("",), aligned=False))
         self.touch(accesses)
         self.unit.pieces |= {"reduce", "fold"}
@@ -264,8 +268,10 @@ class GroupBody(Body):
         self.take(body)
         self.close()
         bound = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
+        read = Counter(e.name for e in exprs((self.kernel,)) if isinstance(e, Var))
+        read.subtract(e.name for e in exprs((s,)) if isinstance(e, Var))
         names = sorted(scalars_set(s) - (bound - set(self.program.variables)))
-        for name in names:
+        for name in (name for name in names if read[name] > 0):
             held = self.held.get(name)
             variable = ident(name) if held is None else held.name
             self.line(f"{variable} = {self.group}.from({variable}, 0);")

@@ -37,7 +37,16 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
+from transkern.targets.cuda.nests import (
+    has_parallel,
+    is_long,
+    nest,
+    one_loop,
+    own,
+    runs_along_rows,
+    shared,
+    steps_between_barriers,
+)
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.cuda.spelling import PREFIX, TYPES
@@ -297,7 +306,7 @@ class KernelPrinter:
             text += f"        Grid grid({memory});\n        {call('grid', 12)}\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
-        launch = Launch("block", counts)
+        launch = Launch("block", counts, steps_between_barriers(kernel))
         return KernelText(name, text, buffers, scalars, launch, guards, (), cooperative, slices, bool(opening))
 
 

@@ -390,7 +390,8 @@ class Launcher:
                 each = "" if kernel.launch.each == 1 else f", {kernel.launch.each}"
                 self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)}{each})")
             case _ if kernel.cooperative:
-                self.line(f"blocks, threads, grid_memory = {self.use('_group')}({', '.join(counts)})")
+                given = [*counts, *(["rarely=True"] if kernel.launch.each > 1 else [])]
+                self.line(f"blocks, threads, grid_memory = {self.use('_group')}({', '.join(given)})")
             case _:
                 self.line(f"threads = {self.use('_together')}({', '.join(counts) or 1})")
         if kernel.partials:

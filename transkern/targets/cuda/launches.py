@@ -26,7 +26,7 @@ class Launch:
 
     form: str
     counts: tuple[Expr, ...]
-    each: int = 1  # elements a thread
+    each: int = 1  # elements a thread; of a block, steps after which those of a grid meet
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import bodies, exprs, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, is_in_order, variables_read, walk
+from transkern.targets.cuda.launches import BLOCK_THREADS
 
 SMALL = 32
 """An inner loop with a constant extent up to this is a thread's own."""
@@ -18,6 +19,25 @@ def has_parallel(s: n.Stmt) -> bool:
     return any(
         isinstance(x, (n.Compact, n.Scanning)) or (isinstance(x, n.Loop) and x.kind == "parallel") for x in walk((s,))
     )
+
+
+def is_for_a_block(s: n.Stmt) -> bool:
+    """Whether a loop in order has passes of known lengths alone, for which the threads of one block are enough."""
+    if not is_in_order(s) or any(isinstance(x, (n.Compact, n.Scanning, n.Guard, n.Return)) for x in walk((s,))):
+        return False
+    shared = [x for x in walk((s,)) if isinstance(x, n.Loop) and x.kind == "parallel"]
+    extents = [b.difference(x.stop, x.start) for x in shared]
+    return bool(shared) and all(e is not None and e <= BLOCK_THREADS for e in extents)
+
+
+def steps_between_barriers(kernel: n.Kernel) -> int:
+    """How many steps of the kernel's loops in order a block takes without the others: the fewest of what one block
+    settles."""
+    found = [s for s in kernel.body if is_in_order(s) and has_parallel(s)]
+    blocks = [
+        b.constant(s.step) or 1 if isinstance(s, n.Loop) and any(map(is_for_a_block, s.body)) else 1 for s in found
+    ]
+    return min(blocks, default=1)
 
 
 def one_loop(kernel: n.Kernel) -> n.Loop | None:

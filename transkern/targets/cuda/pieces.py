@@ -158,9 +158,10 @@ def _together(*counts):
 _GRID_FROM = {GRID_FROM}  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 
-def _group(*counts):
-    """Blocks and threads that work together on up to so many positions, and what the blocks need to meet."""
-    if max(counts) < _GRID_FROM:
+def _group(*counts, rarely=False):
+    """Blocks and threads that work together on up to so many positions, and what the blocks need to meet, `rarely`
+    or in each step."""
+    if max(counts) < (_GRID_FROM // 8 if rarely else _GRID_FROM):
         return 1, _together(*counts), cp.empty(0, np.uint8)
     blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
     return blocks, {BLOCK}, cp.zeros(16 + 32 * blocks, np.uint8)

@@ -21,6 +21,7 @@ from transkern.targets.pallas.forms.carrying import condition, settle
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import AxisInfo
+from transkern.targets.pallas.passes.extremes import EXTREMES, search_passes
 from transkern.targets.pallas.passes.searches import Search, search_of
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, function, name, names, quote
@@ -43,7 +44,7 @@ _RUNNING = {
 def emit(host: Host, kernel: n.Kernel) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible."""
     for s in walk(kernel.body):
-        if isinstance(s, (n.Compact, n.Scanning, n.Alloc)):
+        if isinstance(s, (n.Compact, n.Scanning)):
             raise Inexpressible(f"a {type(s).__name__.lower()} in a kernel")
     if not any(isinstance(s, n.Loop) and s.kind == "parallel" for s in walk(kernel.body)):
         raise Inexpressible("no parallel loop")
@@ -182,16 +183,27 @@ class Lanes(Interface):
         if b.constant(s.start) != 0 or b.constant(s.step) != 1:
             raise Inexpressible("a pass over a part")
         self.check_extent(s.stop)
+        if any(x.op in EXTREMES for x in walk(s.body) if isinstance(x, n.Accumulate)):
+            self.search_extreme(s)
+            return
         running = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
         if len({x.name for x in running}) != len(running):
             raise Inexpressible("an accumulator with several terms")
         self.run_pass(s, list(s.body), running)
 
+    def search_extreme(self, s: n.Loop) -> None:
+        """`argmax` and `argmin` as two passes: what the extreme is, and where it is first."""
+        found = {x.name for x in walk(s.body) if isinstance(x, n.Accumulate) and x.op in EXTREMES}
+        if not found <= self.fresh_accumulators:
+            raise Inexpressible("an extreme in several parts")
+        for part in search_passes(s, self.module.fresh):
+            self.statement(part)
+
     def begin_pass(self, s: n.Loop) -> tuple[list[ast.stmt], dict[str, Value]]:
         saved = self.out, dict(self.env)
         self.outer, self.elements = self.out, {}
         self.writes_here = {x.buffer for x in walk((s,)) if isinstance(x, n.Store)}
-        self.inner_names = frozenset(x.name for x in walk(s.body) if isinstance(x, n.Let)) | {s.axis}
+        self.inner_names = frozenset(x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)) | {s.axis}
         self.axes[s.axis] = AxisInfo(0, s.stop, b.ZERO, 1)
         self.out = []
         return saved
@@ -205,9 +217,10 @@ class Lanes(Interface):
 
     def run_pass(self, s: n.Loop, body: list[n.Stmt], running: list[n.Accumulate]) -> None:
         """One pass: a function of a chunk, and its call for all chunks."""
-        if any(isinstance(x, (n.Assign, n.While, n.Guard, n.Loop)) for x in walk(tuple(body))):
+        if any(isinstance(x, (n.While, n.Guard, n.Loop, n.Alloc)) for x in walk(tuple(body))):
             raise Inexpressible("a pass that is not parallel throughout")
         saved = self.begin_pass(s)
+        self.forget(s)
         self.reduced: list[tuple[str, ast.expr]] = []
         self.block(body)
         made = self.end_pass(s, saved)
