@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from transkern import limits
-from transkern.errors import HasEffects, TranskernError
+from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
 from transkern.runtime.compiled import Compiled
@@ -32,6 +32,7 @@ _COPIED = 3e-10  # seconds a byte
 _DEEP = 4  # objects in each other that are looked at
 _SMALL = 1 << 18  # bytes whose copies are never too much
 _SHARE = 0.1  # of a call's time, for copies
+_WARNS = "`warnings.warn` looks at the frames around it, and warns of a line once"
 _WARNINGS = 3  # calls that are given to Python for its warnings: the same lines do not warn again
 
 
@@ -50,8 +51,12 @@ class Warned(Declined):
 class Attempt(Compiled):
     """A function compiled for what it is called with, or `Declined`."""
 
-    def __init__(self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool], brief: bool | None = None
+    ) -> None:
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
+        self._is_part, self._is_brief = brief is not None, bool(brief)
+        self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
         self.why = ""
         self.most = SECONDS  # that it may take to translate now
@@ -99,6 +104,20 @@ class Attempt(Compiled):
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         self._say_that_numpy_runs(error)
+        if isinstance(error, WarnsItself):
+            from transkern.partial.parts import places_at
+
+            with suppress(TranskernError):
+                found = places_at(self._running, error.spans)
+                file = self._code.co_filename
+                self.refused = {place: f"{file}:{place[0]}:{place[1] + 1}: {_WARNS}" for place in found}
+        elif isinstance(error, CompileError) and not isinstance(error, HasEffects):
+            from transkern.partial.parts import refused_places
+
+            left = max(min(SECONDS, self.most) - self.seconds, 0.0)
+            with suppress(TranskernError), limits.within(left):
+                refused = refused_places(self._running, key_types, target == "cpu")
+                self.refused = {place: str(why) for place, why in refused.items()}
         return self.function
 
     def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
@@ -123,15 +142,19 @@ class Attempt(Compiled):
                     self.options, self.why = replace(self.options, warnings=None), ""
                     self._refused.clear()
                     made = super()._specialise(key_types, target)
+            if made is not None:
+                made.is_part = self._is_part
             return made
         finally:
             self.seconds += time.perf_counter() - started
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
-        self._prints = self._prints or isinstance(error, HasEffects)
-        self.why = str(error)
+        self._prints = self._prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))
+        self.why = _WARNS if isinstance(error, WarnsItself) else str(error)
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
+        if self._is_brief:
+            self.why = self.why or "takes lists or objects apart, which takes longer than what it does with them"
         raise Declined
 
     # --- as if nothing had been tried

@@ -6,9 +6,9 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.attempt import Attempt, Declined, Warned
 from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
@@ -19,12 +19,27 @@ from transkern.runtime.boundary import behind_ours
 if TYPE_CHECKING:
     from transkern.dropin.attempt import Attempt
 
-UNDECIDED, COMPILED, PYTHON = "undecided", "compiled", "Python"
+UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
+
+Place = tuple[int, int, int, int]
+"""Where a statement begins and ends."""
 
 _UNSEEN = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
 _MOST_TYPES = 8  # choices of argument types for which there is code
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
+
+
+class Parts(Protocol):
+    """A function in parts."""
+
+    refused: dict[Place, str]  # the statements that run in Python, and why
+
+    def renew(self) -> bool:
+        """Has the function ask in parts; False where it stays whole."""
+
+    def all_parts(self) -> Sequence[Watched]:
+        """What its parts ask."""
 
 
 class _Here(threading.local):
@@ -62,6 +77,7 @@ class Watch:
     functions: list[Watched] = field(default_factory=list)
     remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
     recording: Recording | None = None  # the types of first calls, where they are asked for
+    parted: Callable[[Watched, types.FunctionType, Mapping[Place, str]], Parts] | None = None
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -71,9 +87,12 @@ class Watch:
 class Watched:
     """A function of a script."""
 
-    def __init__(self, watch: Watch, site: Site, plain: types.CodeType) -> None:
+    def __init__(self, watch: Watch, site: Site, plain: types.CodeType, brief: bool | None = None) -> None:
         self.watch, self.site, self.plain = watch, site, plain
+        self.is_part, self._brief = brief is not None, brief  # and, of a part, whether it has no loop
+        self.parts: Parts | None = None
         self.record = Record(cost=cost_of(site))
+        self._refused: dict[Place, str] = {}  # where it was refused in the run before
         self.state, self.why = UNDECIDED, ""
         self._function: types.FunctionType | None = None
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
@@ -87,6 +106,8 @@ class Watched:
             self.record.before, self.record.calls = known["python"], known["calls"]
             self.record.cost, self.record.runs = known["cost"], known["runs"]
             self.record.cached = known["state"] == COMPILED
+            if known["state"] == PARTED:
+                self._refused = {tuple(place): why for place, why in known.get("refused", ())}
             if known["state"] == PYTHON:
                 self.state, self.why = PYTHON, known["why"]
 
@@ -104,13 +125,15 @@ class Watched:
         self._function = function
         if self.state == PYTHON and not self.watch.counts and self.watch.recording is None:
             self.restore()
+        elif self.state is UNDECIDED and self._refused and self.watch.recording is None:
+            self._goes_in_parts(self._refused)
         return function
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
-        if self.watch.recording is not None and self._function is not None:
-            self.watch.recording.note(self.site.file, self.site.name, self._function, args, keywords)
-        if self.state is PYTHON or self._function is None or is_watched():
+        if self.watch.recording is not None:
+            self.note(args, keywords)
+        if self.state is PYTHON or self.state is PARTED or self._function is None or is_watched():
             self._enter(_UNSEEN)
             return False
         values = (*args, *keywords.values())
@@ -133,6 +156,11 @@ class Watched:
                 self._leave("too short to gain by it")
         self._enter(size)
         return False
+
+    def note(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """The types of a call are asked for."""
+        if self.watch.recording is not None and self._function is not None:
+            self.watch.recording.note(self.site.file, self.site.name, self._function, args, keywords)
 
     def _is_asked(self) -> bool:
         """Whether a call is one to decide at: each, or one of many within a call."""
@@ -177,7 +205,7 @@ class Watched:
         here.inner[-1] += took
         if size != _UNSEEN or self.watch.counts:
             self.record.add_python(size, max(took - inner, 0.0))
-        if self.state is COMPILED and self.record.has_lost(size):
+        if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
 
     # --- compiled code
@@ -187,7 +215,7 @@ class Watched:
         account, first = self.watch.account, self._attempt is None
         self._busy = first
         if self._attempt is None:
-            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile)
+            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile, self._brief)
         attempt = self._attempt
         attempt.most = self._most
         loaded = attempt.cache_info().from_disk
@@ -203,7 +231,8 @@ class Watched:
                 self.state = COMPILED
             often = self.declined >= _MOST_DECLINED and self.declined > self.record.in_code().calls
             if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
-                self._leave(attempt.why)
+                if not self._goes_in_parts(attempt.refused):
+                    self._leave(attempt.why)
             elif often and not self.watch.eager:
                 self._leave(attempt.why or "it raises")
             return False
@@ -256,6 +285,21 @@ class Watched:
         """The function has the code that the user wrote."""
         if self._function is not None:
             self._function.__code__ = self.plain
+
+    def _goes_in_parts(self, refused: Mapping[Place, str]) -> bool:
+        """Whether what stands between statements that are refused asks from now on."""
+        make, function = self.watch.parted, self._function
+        if make is None or function is None or not refused:
+            return False
+        self.parts = make(self, function, refused)
+        self.state = PARTED
+        return self.parts.renew()
+
+    def stays_whole(self) -> None:
+        """None of its parts asks any more."""
+        found = self.parts.all_parts() if self.parts is not None else ()
+        told = self.parts.refused.values() if self.parts is not None else ()
+        self.state, self.why = PYTHON, next(iter(told), "") or next((one.why for one in found if one.why), "")
 
     def _leave(self, why: str) -> None:
         """The function runs in Python from now on."""
