@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "transkern"
 
 LATE = {
     "transkern": "`import transkern` loads what calls need; sessions and warming are asked for",
+    "transkern.advising": "only who asks for advice compiles twice",
     "transkern.analysis": "the package is there with each module in it, of which passes need a few",
     "transkern.cli": "a command loads what it does, so that each of them begins at once",
     "transkern.cli.caching": "only `cache warm` compiles",

@@ -26,6 +26,24 @@ def place_of(s: ast.stmt) -> Place:
     return s.lineno, s.col_offset, s.end_lineno or s.lineno, s.end_col_offset or s.col_offset
 
 
+def written_at(function: ast.FunctionDef, statement: ast.stmt) -> ast.stmt:
+    """The statement of a function's text that one of its translation is made of: the innermost one around its place."""
+    place = place_of(statement)
+    inside = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and s is not function]
+    around = [s for s in inside if is_around(place_of(s), place)]
+    return min(around, key=lambda s: (*size_of(place_of(s)), type(s) is not type(statement)))
+
+
+def is_around(one: Place, other: Place) -> bool:
+    """Whether one place holds the other."""
+    return one[:2] <= other[:2] and one[2:] >= other[2:]
+
+
+def size_of(place: Place) -> tuple[int, int]:
+    """Lines and columns from the beginning of a place to its end."""
+    return place[2] - place[0], place[3] - place[1]
+
+
 def function_of(part: Part, origin: types.FunctionType, file: str, lines: Sequence[str]) -> types.FunctionType:
     """A part of a function, which stands in `file`, as a function."""
     made = made_in_place_of(part.node, origin, {})

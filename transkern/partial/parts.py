@@ -17,7 +17,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import ArgType, OpaqueType, structured, types_of
 from transkern.frontend.values.values import Function
 from transkern.ir.expr import Span
-from transkern.partial.making import Place, function_of, made_in_place_of, place_of
+from transkern.partial.making import Place, function_of, is_around, made_in_place_of, place_of, size_of, written_at
 from transkern.partial.splitting import split
 from transkern.runtime import arrays, structures
 
@@ -40,7 +40,7 @@ def parts_between(
     if not isinstance(read.node, ast.FunctionDef):
         return None
     found = _refusals(function, read, arg_types, reserves)
-    refused = {_written_at(read.node, e.own[0]) for e in found if e.own}
+    refused = {written_at(read.node, e.own[0]) for e in found if e.own}
     made = in_parts(function, read, refused, compiled) if refused else None
     return None if made is None else InParts(*made, found)
 
@@ -53,7 +53,7 @@ def refused_places(
     if not isinstance(read.node, ast.FunctionDef):
         return {}
     found = [e for e in _refusals(function, read, arg_types, reserves) if e.own]
-    return {place_of(_written_at(read.node, e.own[0])): e for e in found}
+    return {place_of(written_at(read.node, e.own[0])): e for e in found}
 
 
 def places_at(function: types.FunctionType, spans: Collection[Span]) -> set[Place]:
@@ -63,10 +63,10 @@ def places_at(function: types.FunctionType, spans: Collection[Span]) -> set[Plac
     found = set()
     for span in spans:
         here = span.line, span.column, span.end_line, span.end_column
-        around = [place for place in inside if span.file == read.scope.file and _is_around(place, here)]
+        around = [place for place in inside if span.file == read.scope.file and is_around(place, here)]
         if not around:
             return set()
-        found.add(min(around, key=_size))
+        found.add(min(around, key=size_of))
     return found
 
 
@@ -94,22 +94,6 @@ def type_beside(name: str, value: Any, parameters: Collection[str]) -> ArgType:
         return structured(shape, iter(types_of(list(shape.leaves()), leaves)))
     except CompileError:
         return OpaqueType(type(value).__name__)
-
-
-def _written_at(function: ast.FunctionDef, statement: ast.stmt) -> ast.stmt:
-    """The statement of a function's text that one of its translation is made of: the innermost one around its place."""
-    place = place_of(statement)
-    inside = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and s is not function]
-    around = [s for s in inside if _is_around(place_of(s), place)]
-    return min(around, key=lambda s: (*_size(place_of(s)), type(s) is not type(statement)))
-
-
-def _is_around(one: Place, other: Place) -> bool:
-    return one[:2] <= other[:2] and one[2:] >= other[2:]
-
-
-def _size(place: Place) -> tuple[int, int]:
-    return place[2] - place[0], place[3] - place[1]
 
 
 def in_parts(
