@@ -145,10 +145,11 @@ def _checked(
 
 def _parts(node: ast.FunctionDef, refusals: Iterable[Placed]) -> int:
     """How many parts of a function would be compiled, with ``fallback="numpy"`` or under ``transkern run``."""
-    refused = {s for e in refusals if isinstance(e, CompileError) for s in e.own[:1]}
-    if len(refused) != len(tuple(refusals)):
+    owns = [e.own[0] if isinstance(e, CompileError) and e.own else None for e in refusals]
+    found = [None if own is None else written_at(node, own) for own in owns]
+    if None in found:
         return 0
-    made = split(node, {written_at(node, s) for s in refused}, [])
+    made = split(node, {s for s in found if s is not None}, [])
     return 0 if made is None else len(made.parts)
 
 

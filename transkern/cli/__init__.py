@@ -239,6 +239,9 @@ def run_script(
     """
     from transkern.dropin import running
 
+    for package in include:
+        if not all(part.isidentifier() for part in package.split(".")):
+            raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
     _then.append(running.prepared(script, arguments, module, target, include, report, eager, record, profile))
 
 

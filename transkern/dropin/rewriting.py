@@ -27,7 +27,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from transkern.frontend.syntax.syntax import returns
 from transkern.parsing import SCOPES, own_nodes, parse
 from transkern.standing_in import plain_code, stands_in
 
@@ -305,11 +304,15 @@ def marked_part(mark: str, names: Iterable[str], take: Callable[[ast.Call], ast.
     """The same for statements of a function: `names` are what they need, `take` makes of a call what takes their
     results."""
     whole = ast.Try(body, [], [], [ast.Expr(_call(mark + "end"))])
-    _put_in(whole, body[0].lineno, _NOWHERE if any(map(returns, body)) else _BETWEEN)
+    _put_in(whole, body[0].lineno, _NOWHERE if any(map(_returns, body)) else _BETWEEN)
     ask = _asking(mark, [ast.Name(name, ast.Load()) for name in names], [], take(_call(mark + "result")))
     ask.orelse = [whole]
     _put_in(ask, body[0].lineno, _BETWEEN)
     return ask
+
+
+def _returns(s: ast.stmt) -> bool:
+    return any(isinstance(x, ast.Return) for x in ast.walk(s))
 
 
 def _asking(mark: str, given: list[ast.expr], keywords: list[ast.keyword], take: ast.stmt) -> ast.If:

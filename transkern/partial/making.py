@@ -26,12 +26,13 @@ def place_of(s: ast.stmt) -> Place:
     return s.lineno, s.col_offset, s.end_lineno or s.lineno, s.end_col_offset or s.col_offset
 
 
-def written_at(function: ast.FunctionDef, statement: ast.stmt) -> ast.stmt:
-    """The statement of a function's text that one of its translation is made of: the innermost one around its place."""
+def written_at(function: ast.FunctionDef, statement: ast.stmt) -> ast.stmt | None:
+    """The statement of a function's text that one of its translation is made of: the innermost one around its place;
+    None where it is the function as a whole."""
     place = place_of(statement)
     inside = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and s is not function]
     around = [s for s in inside if is_around(place_of(s), place)]
-    return min(around, key=lambda s: (*size_of(place_of(s)), type(s) is not type(statement)))
+    return min(around, key=lambda s: (*size_of(place_of(s)), type(s) is not type(statement)), default=None)
 
 
 def is_around(one: Place, other: Place) -> bool:

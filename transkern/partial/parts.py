@@ -40,7 +40,7 @@ def parts_between(
     if not isinstance(read.node, ast.FunctionDef):
         return None
     found = _refusals(function, read, arg_types, reserves)
-    refused = {written_at(read.node, e.own[0]) for e in found if e.own}
+    refused = {s for e in found if e.own and (s := written_at(read.node, e.own[0])) is not None}
     made = in_parts(function, read, refused, compiled) if refused else None
     return None if made is None else InParts(*made, found)
 
@@ -53,7 +53,7 @@ def refused_places(
     if not isinstance(read.node, ast.FunctionDef):
         return {}
     found = [e for e in _refusals(function, read, arg_types, reserves) if e.own]
-    return {place_of(written_at(read.node, e.own[0])): e for e in found}
+    return {place_of(s): e for e in found if (s := written_at(read.node, e.own[0])) is not None}
 
 
 def places_at(function: types.FunctionType, spans: Collection[Span]) -> set[Place]:
