@@ -35,6 +35,7 @@ LATE = {
     "transkern.runtime.caching.printed": "a target is loaded by itself",
     "transkern.runtime.compiled": "the front end is loaded with the first call that is no known one",
     "transkern.runtime.specialisation": "the types' parser is loaded with the first call",
+    "transkern.starting": "a script that is run needs no parser of the command line",
     "transkern.targets.cuda.load": "the simulator stands for a device where there is none",
 }  # fmt: skip
 """Modules that import others of the package in functions, and why: what a user waits for (`benchmarks/startup.py`), or

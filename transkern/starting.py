@@ -1,5 +1,7 @@
-"""The entry point. Scripts that ``transkern run`` runs begin at once: its options are read here, where all is plain. The
-command line's own parser, which takes as long to load as NumPy, has the rest, and says what is wrong."""
+"""The entry point. Scripts that ``transkern run`` runs begin at once: its options are read here, where all is plain.
+
+The command line's own parser takes as long to load as NumPy; it has the rest, and says what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from transkern.runtime.choosing import TARGETS
 
 _FLAGS = {"-m": "is_module", "--report": "report", "--eager": "eager"}
 _VALUES = {"--target": "target", "-t": "target", "--record": "record", "--profile": "profile"}
@@ -49,8 +53,6 @@ def _script(words: Sequence[str]) -> Callable[[], None] | None:
     names = [part for package in include for part in package.split(".")]
     if not left or not all(part.isidentifier() for part in names) or any(map(os.path.isdir, files)):
         return None
-    from transkern.runtime.choosing import TARGETS
-
     target = str(given.get("target", "auto"))
     if target not in ("auto", *TARGETS):
         return None

@@ -23,7 +23,8 @@ from tests.corpus.registry import Case, difference, outcome
 from tests.dropin.test_scripts import run
 from tests.partial.test_random import MODULES, probed
 from tests.tools import require
-from transkern.dropin.functions import COMPILED, PARTED, PYTHON, Watched
+from transkern.dropin import attempt
+from transkern.dropin.functions import COMPILED, PARTED, PYTHON, UNDECIDED, Watched
 from transkern.dropin.sessions import Session
 
 require("cc")
@@ -310,6 +311,25 @@ def test_a_file_that_has_changed_stays_whole(tmp_path: Path) -> None:
         assert y[0] == 3.0
     assert states(session)["smooth"].state in (PYTHON, PARTED)
     session.close()
+
+
+def test_what_has_taken_too_long_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a run that has more to save; no statement is in the way, so there are no parts."""
+    monkeypatch.setattr(attempt, "SECONDS", 1e-9)
+    path = tmp_path / "plain_parts.py"
+    path.write_text(TEXT)
+    asking = module_of(path)
+    session = Session("cpu", eager=True)
+    session.add_functions(_functions(asking))
+    CALLS["smooth"](asking, np.ones(5))
+    one = states(session)["smooth"]
+    assert one.state is PYTHON and one.gave_up and one.parts is None and "[TK1009]" in one.why
+    session.close()
+    again = Session("cpu")
+    again.add_functions(_functions(asking))
+    (two,) = (o for o in again.watch.functions if o.site.name == "smooth")
+    assert two.state is UNDECIDED
+    again.close()
 
 
 if __name__ == "__main__":

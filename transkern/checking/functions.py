@@ -121,7 +121,7 @@ def _checked(
         if isinstance(error, CompileError):
             return Checked(function.name, node.lineno, refusals=(error,))
         return Checked(function.name, node.lineno, unknown=str(error))
-    until = time.monotonic() + SECONDS
+    until = time.thread_time() + SECONDS
     first: tuple[Placed, ...] = ()
     shown = dict(zip(names, map(str, choices[0]), strict=True))
     for types in choices:
@@ -137,7 +137,7 @@ def _checked(
     if not own:
         unknown = f"{first[0].problem} (the file is read, and not run)"
         return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
-    if isinstance(own[0], limits.Exhausted) and time.monotonic() >= until:
+    if isinstance(own[0], limits.Exhausted) and time.thread_time() >= until:
         unknown = f"checking it takes more than {SECONDS:g} seconds"
         return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
     return Checked(function.name, node.lineno, shown, origin, own, parts=_parts(node, own))
@@ -157,7 +157,7 @@ def _advice(function: Function, types: tuple[ArgType, ...], names: list[str], un
     """What of a function that compiles could be faster."""
     for _ in range(_CONSTANTS):
         try:
-            with limits.within(max(until - time.monotonic(), 0)), limits.compilation(function.name, NOWHERE):
+            with limits.within(max(until - time.thread_time(), 0)), limits.compilation(function.name, NOWHERE):
                 return advise(function, types)[0]
         except NeedsConstant as need:
             more = with_constant(types, names, need.demand)
@@ -176,7 +176,7 @@ def _refusals(
     with others."""
     at = span_of(function.node, scope.file)
     try:
-        with limits.within(max(until - time.monotonic(), 0)), limits.compilation(function.name, at, scope.lines):
+        with limits.within(max(until - time.thread_time(), 0)), limits.compilation(function.name, at, scope.lines):
             check_entry(function, scope)
             _compile(function, types, names)
     except NeedsConstant as need:

@@ -58,7 +58,7 @@ class Attempt(Compiled):
         self._is_part, self._is_brief = brief is not None, bool(brief)
         self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
-        self.why = ""
+        self.why, self.took_too_long = "", False
         self.most = SECONDS  # that it may take to translate now
         self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
@@ -111,6 +111,8 @@ class Attempt(Compiled):
                 found = places_at(self._running, error.spans)
                 file = self._code.co_filename
                 self.refused = {place: f"{file}:{place[0]}:{place[1] + 1}: {_WARNS}" for place in found}
+        elif isinstance(error, limits.Exhausted):
+            self.took_too_long = True
         elif isinstance(error, CompileError) and not isinstance(error, HasEffects):
             from transkern.partial.parts import refused_places
 
@@ -132,7 +134,7 @@ class Attempt(Compiled):
             raise Declined
         left = min(SECONDS, self.most) - self.seconds  # what is found to be a constant begins anew
         if left <= 0:
-            self.why = "takes longer to compile than it can save"
+            self.why, self.took_too_long = "takes longer to compile than it can save", True
             raise Declined
         started = time.perf_counter()
         try:

@@ -27,6 +27,7 @@ Place = tuple[int, int, int, int]
 _UNSEEN = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
 _MOST_TYPES = 8  # choices of argument types for which there is code
+_DEARER = 2.0  # times what has not been enough, which compiling is taken to cost
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
 
 
@@ -98,6 +99,7 @@ class Watched:
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
         self._attempt: Attempt | None = None
         self._busy = False  # while it is compiled: nothing is compiled within
+        self.gave_up = False  # as it took too long
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
@@ -230,6 +232,8 @@ class Watched:
             if isinstance(why, Warned) and self.state is UNDECIDED:
                 self.state = COMPILED
             often = self.declined >= _MOST_DECLINED and self.declined > self.record.in_code().calls
+            if attempt.took_too_long:  # another run may have more to save by it
+                self.gave_up, self.record.cost = True, max(self.record.cost, _DEARER * attempt.seconds)
             if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
                 if not self._goes_in_parts(attempt.refused):
                     self._leave(attempt.why)

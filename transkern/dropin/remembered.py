@@ -44,7 +44,7 @@ class Memory:
             if not spent.calls and not one.record.in_code().calls and not one.why and one.state is not PARTED:
                 continue
             runs = int((self.of(one.site) or {}).get("runs", 0)) + 1
-            state = one.state if runs < _FORGOTTEN or one.state is COMPILED else ""
+            state = one.state if (runs < _FORGOTTEN or one.state is COMPILED) and not one.gave_up else ""
             kept = {
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
                 "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
