@@ -52,9 +52,11 @@ class Attempt(Compiled):
     """A function compiled for what it is called with, or `Declined`."""
 
     def __init__(
-        self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool], brief: bool | None = None
-    ) -> None:
+        self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool], clock: Callable[[], float],
+        brief: bool | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
+        self._clock = clock
         self._is_part, self._is_brief = brief is not None, bool(brief)
         self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
@@ -63,7 +65,8 @@ class Attempt(Compiled):
         self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
         self._prints = False  # or draws: such a call cannot be made twice
-        self.last = 0.0  # seconds of the last call without
+        self.last = 0.0  # seconds of the last call without, of the clock that times calls
+        self._compiling = 0.0  # by this clock
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if floating.asked() or any(kind_of(v) is not None for v in (*args, *keywords.values())):
@@ -90,9 +93,9 @@ class Attempt(Compiled):
         return result
 
     def _served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        started = time.perf_counter()
+        started, self._compiling = self._clock(), 0.0
         result = super().__call__(*args, **keywords)
-        self.last = time.perf_counter() - started - self.seconds
+        self.last = self._clock() - started - self._compiling
         return result
 
     def _begin(self) -> None:
@@ -136,7 +139,7 @@ class Attempt(Compiled):
         if left <= 0:
             self.why, self.took_too_long = "takes longer to compile than it can save", True
             raise Declined
-        started = time.perf_counter()
+        started, begun = time.perf_counter(), self._clock()
         try:
             with limits.within(left):
                 made = super()._specialise(key_types, target)
@@ -149,6 +152,7 @@ class Attempt(Compiled):
             return made
         finally:
             self.seconds += time.perf_counter() - started
+            self._compiling += self._clock() - begun
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
         self._prints = self._prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))

@@ -74,11 +74,17 @@ class Watch:
     target: str
     counts: bool = False
     eager: bool = False
-    account: Account = field(default_factory=lambda: Account(time.perf_counter()))
+    account: Account = field(default_factory=lambda: Account(time.process_time()))
     functions: list[Watched] = field(default_factory=list)
     remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
     recording: Recording | None = None  # the types of first calls, where they are asked for
     parted: Callable[[Watched, types.FunctionType, Mapping[Place, str]], Parts] | None = None
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """What times calls: on the CPU the thread's own time, in which neither what else the machine does nor what a
+        function waits for has a part; for a device one waits."""
+        return time.thread_time if self.target == "cpu" else time.perf_counter
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -148,9 +154,9 @@ class Watched:
             guess = 0.0
             if not self.record.python.get(size):
                 guess = guessed(self.site, self._names, values, self._function.__globals__)
-            now = time.perf_counter()
+            now = self.watch.clock()
             running = now - _here.open.get(self, now)
-            if self.record.is_worth(guess, running, self.watch.account, now):
+            if self.record.is_worth(guess, running, self.watch.account, time.process_time()):
                 self._most = self.record.may_take(guess, running)
                 if self._try(size, guess, args, keywords):
                     return True
@@ -176,7 +182,7 @@ class Watched:
         here.begun.append((is_outermost, size))
         here.inner.append(0.0)
         if is_outermost:
-            here.open[self] = time.perf_counter()
+            here.open[self] = self.watch.clock()
 
     def failed(self) -> bool:
         """Whether compiled code has raised."""
@@ -202,7 +208,7 @@ class Watched:
         if not is_outermost:
             here.inner[-1] += inner
             return
-        now = time.perf_counter()
+        now = self.watch.clock()
         took = now - here.open.pop(self, now)
         here.inner[-1] += took
         if size != _UNSEEN or self.watch.counts:
@@ -213,11 +219,11 @@ class Watched:
     # --- compiled code
 
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        started = time.perf_counter()
+        started, begun = time.perf_counter(), self.watch.clock()
         account, first = self.watch.account, self._attempt is None
         self._busy = first
         if self._attempt is None:
-            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile, self._brief)
+            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile, self.watch.clock, self._brief)
         attempt = self._attempt
         attempt.most = self._most
         loaded = attempt.cache_info().from_disk
@@ -227,7 +233,7 @@ class Watched:
             spent = time.perf_counter() - started
             if first or attempt.seconds:
                 account.charge(spent, False)
-                _here.inner[-1] += spent
+                _here.inner[-1] += self.watch.clock() - begun
             self.declined += not isinstance(why, Warned)
             if isinstance(why, Warned) and self.state is UNDECIDED:
                 self.state = COMPILED
@@ -245,16 +251,17 @@ class Watched:
             return True
         finally:
             self._busy = False
-        took = time.perf_counter() - started
-        compiling = took - attempt.last if first else attempt.seconds
+        took = self.watch.clock() - begun
+        compiling = time.perf_counter() - started - attempt.last if first else attempt.seconds
         _here.inner[-1] += took
         if compiling:
+            took = attempt.last
             cached = attempt.cache_info().from_disk > loaded
             account.charge(compiling, cached)
             if not cached:
                 self.record.cost = attempt.seconds
         self.state = COMPILED
-        account.saved += self.record.add_compiled(size, took - compiling, guess)
+        account.saved += self.record.add_compiled(size, took, guess)
         if not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
         _here.results.append(result)
@@ -269,7 +276,7 @@ class Watched:
         account = self.watch.account
         return (
             self._compilations == 1 or self.watch.eager
-            or account.credit(time.perf_counter()) >= self.record.cost
+            or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
 
     def _twin(self) -> types.FunctionType:
