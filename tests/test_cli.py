@@ -362,3 +362,21 @@ def test_explain_finds_functions_of_modules_and_imports_nothing(
     wrong = run("explain", "kernels:f", "--function", "g")
     assert wrong.exit_code == 2 and "names the function 'f'" in wrong.stderr
     assert "has no function `h`" in run("explain", "kernels:h").stderr
+
+
+def test_scripts_begin_without_the_parser(tmp_path: Path) -> None:
+    """Of options that are all known; of others the parser says what is wrong with them."""
+    from transkern.starting import _script
+
+    script = tmp_path / "script.py"
+    script.write_text("import sys\nprint(sys.argv[1:], 'click' in sys.modules)\n")
+    for words in (["run"], ["run", "--report", "--target=cpu", "--include", "a.b", "--eager"], ["run", "-t", "cpu"]):
+        words = [*words, str(script), "--report", "-x"]
+        done = subprocess.run([sys.executable, "-m", "transkern", *words], capture_output=True, text=True, check=False)
+        assert done.stdout == "['--report', '-x'] False\n", done.stderr
+    for wrong in (
+        ["check", "x.py"], ["run"], ["run", "--help"], ["run", "--target", "x", "s.py"], ["run", "--include=a-b", "s"],
+        ["run", "--report=1", "s.py"], ["run", "-t=cpu", "s.py"], ["run", "--record", str(tmp_path), "s.py"], [],
+        ["run", "--new", "s.py"], ["run", "--target"],
+    ):  # fmt: skip
+        assert _script(wrong) is None

@@ -18,10 +18,13 @@ PACKAGE = Path(__file__).parents[1] / "transkern"
 
 LATE = {
     "transkern": "`import transkern` loads what calls need; sessions and warming are asked for",
+    "transkern.advising": "only who asks for advice compiles twice",
     "transkern.analysis": "the package is there with each module in it, of which passes need a few",
     "transkern.cli": "a command loads what it does, so that each of them begins at once",
     "transkern.cli.caching": "only `cache warm` compiles",
+    "transkern.dropin.attempt": "code from the disk cache needs no compiler; what is refused asks it again",
     "transkern.dropin.recording": "a script begins before anything has been compiled",
+    "transkern.dropin.remembered": "only a function that is refused is taken apart",
     "transkern.dropin.running": "a script begins at once; the report comes at its end",
     "transkern.dropin.sessions": "the report comes at the end, if anybody asks for it",
     "transkern.frameworks.tracing": "JAX and PyTorch are optional",
@@ -35,6 +38,7 @@ LATE = {
     "transkern.runtime.calls.stated": "the front end is loaded where somebody asks for types",
     "transkern.runtime.compiled": "the front end is loaded with the first call that is no known one",
     "transkern.runtime.specialisation": "the types' parser is loaded with the first call",
+    "transkern.starting": "a script that is run needs no parser of the command line",
     "transkern.targets.cuda.load": "the simulator stands for a device where there is none",
 }  # fmt: skip
 """Modules that import others of the package in functions, and why: what a user waits for (`benchmarks/startup.py`), or

@@ -45,7 +45,7 @@ def compile(function: Callable[..., Any], /, **options: Any) -> Compiled: ...
 def compile(
     function: None = None, /, *, target: str = "auto", types: str | None = None, fallback: str | None = None,
     allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
-    warnings: str | None = None, threads: int | None = None, profile: bool = False,
+    warnings: str | None = None, threads: int | None = None, profile: bool = False, advice: bool = False,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...  # fmt: skip
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
@@ -61,6 +61,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     - `warnings`: with ``"numpy"`` (on the CPU) NumPy's RuntimeWarnings come as well, at the price of copies of the
       arguments and of a second run where there is something to warn of.
     - `profile`: calls are measured, on the CPU: `Compiled.profile` tells what each kernel and line has taken.
+    - `advice`: a PerformanceWarning says what compiles and disappoints: float32 that becomes float64, loops that stay
+      in order, copies to a device at each call, code slower than NumPy. Or TRANSKERN_ADVICE=1 in the environment.
     - `threads`: how many threads a kernel on the CPU may have at most (`set_num_threads`: all functions together).
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.

@@ -1,6 +1,6 @@
 """``python -m transkern``: the command line."""
 
-from transkern.cli import main
+from transkern.starting import main
 
 if __name__ == "__main__":
     main()

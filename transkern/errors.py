@@ -98,6 +98,13 @@ class HasEffects(CompileError):
     """The function must not run twice, and would have to: it prints, or draws from NumPy's one generator."""
 
 
+class WarnsItself(HasEffects):
+    """The function calls `warnings.warn` at these places: compiled code names the line that warns, each time, where
+    Python counts frames and looks whether that line has warned before."""
+
+    spans: tuple[Span, ...] = ()
+
+
 class InternalError(Placed):
     """transkern itself went wrong while it compiled a function: a bug of transkern, and never the function's own
     exception. The message names the function and the line that was being translated."""

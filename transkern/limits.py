@@ -2,7 +2,7 @@
 the next one twice, would be translated for ever.
 
 The bounds on steps do not depend on the machine, so that what compiles here compiles elsewhere; the one on time is for
-what they do not see.
+what they do not see. It is the processor's time, so that what else the machine does has no part in it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALL_STEPS = 500_000
 CALLS = 1_000
 """Calls of functions that are translated in place."""
 SECONDS = 120.0
-"""For translation and passes, without the C compiler."""
+"""Of a processor, for translation and passes, without the C compiler."""
 _VARIABLE = "TRANSKERN_COMPILE_LIMIT"  # a factor on all three
 SHALLOWER = "give parts of the expression names of their own, or put parts of the block into functions"
 """The help where something is too deep."""
@@ -64,7 +64,7 @@ class Budget:
 
     def step(self, count: int = 1, own: bool = True) -> str:
         """Takes steps, of the user's `own` text or not: what there are too many of, or nothing."""
-        self.started = self.started or time.monotonic()
+        self.started = self.started or time.thread_time()
         before, self.steps = self.steps, self.steps + count
         self.own += count * own
         for taken, most in ((self.own, STEPS), (self.steps, ALL_STEPS)):
@@ -84,7 +84,7 @@ class Budget:
 
     def late(self) -> str:
         """Whether the time has passed."""
-        late = bool(self.started) and time.monotonic() - self.started > self.seconds * self.factor
+        late = bool(self.started) and time.thread_time() - self.started > self.seconds * self.factor
         return f"more than {self.seconds * self.factor:g} seconds" if late else ""
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.analysis import integers
-from transkern.errors import HasEffects
+from transkern.errors import HasEffects, WarnsItself
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
@@ -341,13 +341,19 @@ def with_options(program: Program, options: Options) -> Program:
 
 def _check_can_run_again(program: Program) -> None:
     """For NumPy's warnings a function may have to run once more in NumPy: it must have no effects but on arguments."""
-    for s in walk(program.body):
-        if isinstance(s, Library) and (s.name == "print" or ("kind", "global") in s.attributes):
-            raise HasEffects(
-                refusals.EFFECTS,
-                'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
-                "print outside of it, or draw from a generator that is an argument", s.span, program.lines_of(s.span),
-            )  # fmt: skip
+    steps = [s for s in walk(program.body) if isinstance(s, Library)]
+    found = [s for s in steps if s.name == "print" or ("kind", "global") in s.attributes]
+    if not found:
+        return
+    span, warning = found[0].span, tuple(s.span for s in found if "warns" in dict(s.attributes))
+    error = (WarnsItself if warning else HasEffects)(
+        refusals.EFFECTS,
+        'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
+        "print outside of it, or draw from a generator that is an argument", span, program.lines_of(span),
+    )  # fmt: skip
+    if isinstance(error, WarnsItself):
+        error.spans = warning
+    raise error
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

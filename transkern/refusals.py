@@ -117,6 +117,10 @@ GRADIENT = _kind("TK2007", "a gradient that is missing, or is none of its functi
 # --- 30: what compiles, and disappoints
 
 MANY_SPECIALISATIONS = _kind("TK3001", "a function that is compiled again and again")
+WIDER = _kind("TK3002", "arrays of float32 that become float64 on the way")
+IN_ORDER = _kind("TK3003", "a loop that stays in order")
+TRANSFERS = _kind("TK3004", "arrays that are copied to a device and back at each call")
+SLOWER = _kind("TK3005", "a function that is slower than in NumPy")
 
 # --- 90: transkern itself
 

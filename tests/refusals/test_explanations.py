@@ -24,7 +24,7 @@ MOST_LINES = 40
 ABOUT_TEXT = [file for file in FILES if "\n## Refused\n" in file.read_text(encoding="utf-8")]
 OTHERS = {  # no matter of a function's text
     "TK1001", "TK1002", "TK1003", "TK1302", "TK2001", "TK2002", "TK2003", "TK2004", "TK2005", "TK2006",
-    "TK2007", "TK3001", "TK9001",
+    "TK2007", "TK3001", "TK3002", "TK3003", "TK3004", "TK3005", "TK9001",
 }  # fmt: skip
 
 

@@ -17,7 +17,8 @@ Found = Sequence[tuple[Path, Checked]]
 def as_json(found: Found) -> dict[str, Any]:
     """All functions: ``{"version", "functions": [{"file", "function", "line", "outcome", "types", …}]}``.
 
-    `outcome` is ``compiles``, ``refused`` or ``unknown``; lines and columns count from 1, columns in characters.
+    `outcome` is ``compiles``, ``refused`` or ``unknown``; `parts` is how many parts of a refused one would
+    compile; lines and columns count from 1, columns in characters.
     """
     return {"version": __version__, "functions": [_function(path, one) for path, one in found]}
 
@@ -26,11 +27,15 @@ def _function(path: Path, one: Checked) -> dict[str, Any]:
     return {
         "file": str(path), "function": one.name, "line": one.line, "outcome": one.outcome,
         "types": dict(one.types), "types_from": one.origin, "unknown": one.unknown,
-        "refusals": [
-            {"code": e.kind.code, "title": e.kind.title, "problem": e.problem, "help": e.help, **_place(path, one, e)}
-            for e in one.refusals
-        ],
+        "refusals": [_told(path, one, e) for e in one.refusals], "parts": one.parts,
+        "advice": [_told(path, one, e) for e in one.advice],
     }  # fmt: skip
+
+
+def _told(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
+    kind = error.kind
+    told = {"code": kind.code, "title": kind.title, "problem": error.problem, "help": error.help}
+    return {**told, **_place(path, one, error)}
 
 
 def _place(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
@@ -50,9 +55,9 @@ def _place(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
 
 
 def as_sarif(found: Found) -> dict[str, Any]:
-    """All refusals, as a log that code hosts and editors read."""
-    kinds = {e.kind.code: e.kind for _, one in found for e in one.refusals}
-    results = [_result(path, one, e) for path, one in found for e in one.refusals]
+    """All refusals, and advice as notes, as a log that code hosts and editors read."""
+    kinds = {e.kind.code: e.kind for _, one in found for e in (*one.refusals, *one.advice)}
+    results = [_result(path, one, e) for path, one in found for e in (*one.refusals, *one.advice)]
     rules = [{"id": code, "shortDescription": {"text": kind.title}} for code, kind in sorted(kinds.items())]
     driver = {"name": "transkern", "version": __version__, "rules": rules}
     return {
@@ -63,7 +68,8 @@ def as_sarif(found: Found) -> dict[str, Any]:
 
 def _result(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
     place = _place(path, one, error)
-    text = f"`{one.name}` is not compiled: {error.problem}" if one.name else error.problem
+    is_advice = error in one.advice
+    text = f"`{one.name}` is not compiled: {error.problem}" if one.name and not is_advice else error.problem
     region = {
         "startLine": max(place["line"], 1), "startColumn": place["column"],
         "endLine": max(place["end_line"], 1), "endColumn": place["end_column"],
@@ -75,7 +81,8 @@ def _result(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
         named = {"fullyQualifiedName": f"{cell}, line {place['line']}"}
         location = {"physicalLocation": {"artifactLocation": {"uri": _uri(path)}}, "logicalLocations": [named]}
     message = {"text": text + (f"\n{error.help}" if error.help else "")}
-    return {"ruleId": error.kind.code, "level": "warning", "message": message, "locations": [location]}
+    level = "note" if is_advice else "warning"
+    return {"ruleId": error.kind.code, "level": level, "message": message, "locations": [location]}
 
 
 def _uri(file: Path) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from transkern import limits, pipeline
+from transkern.analysis.reports.advice import advise
 from transkern.checking.likely import likely_types, with_constant
 from transkern.checking.notebooks import read_notebook
 from transkern.checking.uses import Finder
@@ -25,6 +26,9 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import ArgType
 from transkern.frontend.values.values import Function
+from transkern.ir.expr import NOWHERE
+from transkern.partial.making import written_at
+from transkern.partial.splitting import split
 from transkern.runtime.emitting import is_decorated, stated_types
 
 SECONDS = 3.0
@@ -41,7 +45,8 @@ class Checked:
     """What would become of one function.
 
     `types`: of its arguments, by name, and where they are from; `refusals`: what is in the way, in the order of the
-    text; `unknown`: why nobody can tell.
+    text; `unknown`: why nobody can tell; `parts`: how many parts of a refused one would compile; `advice`: what of it
+    could be faster, where that is asked for.
     """
 
     name: str
@@ -50,6 +55,8 @@ class Checked:
     origin: Origin = "stated"
     refusals: tuple[Placed, ...] = ()
     unknown: str = ""
+    parts: int = 0
+    advice: tuple[Placed, ...] = ()
 
     @property
     def outcome(self) -> Literal["compiles", "refused", "unknown"]:
@@ -61,7 +68,7 @@ Known = Mapping[str, tuple[tuple[ArgType, ...], Origin]]
 
 
 def check_file(
-    path: Path, within: Path | None = None, known: Known | None = None, decorated: bool = False
+    path: Path, within: Path | None = None, known: Known | None = None, decorated: bool = False, advised: bool = False
 ) -> Iterator[Checked]:
     """What would become of each function of a file, one after the other; the file is read, and not run.
 
@@ -70,6 +77,7 @@ def check_file(
         within: the folder that it was found in, where nobody has named the file itself.
         known: types of functions; those of others are what annotations say, or what is likely.
         decorated: only of those that are decorated with transkern's own decorators.
+        advised: whether what could be faster is said as well.
 
     Raises:
         CompileError: the file is not Python, or not to be read.
@@ -82,14 +90,16 @@ def check_file(
     for name in scope.functions():
         if decorated and not is_decorated(scope.function(name)):
             continue
-        one = _checked(scope, scope.function(name), (known or {}).get(name))
+        one = _checked(scope, scope.function(name), (known or {}).get(name), advised)
         if notebook is not None:
-            placed = tuple(map(notebook.placed, one.refusals))
-            one = dataclasses.replace(one, line=notebook.line(one.line), refusals=placed)
+            placed, advice = (tuple(map(notebook.placed, errors)) for errors in (one.refusals, one.advice))
+            one = dataclasses.replace(one, line=notebook.line(one.line), refusals=placed, advice=advice)
         yield one
 
 
-def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, ...], Origin] | None) -> Checked:
+def _checked(
+    scope: TextScope, function: Function, known: tuple[tuple[ArgType, ...], Origin] | None, advised: bool
+) -> Checked:
     node, names = function.node, parameter_names(function.node)
     assert isinstance(node, ast.FunctionDef)
     if not names:  # a script's `main`: nothing that would be compiled by itself
@@ -111,13 +121,15 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         if isinstance(error, CompileError):
             return Checked(function.name, node.lineno, refusals=(error,))
         return Checked(function.name, node.lineno, unknown=str(error))
-    until = time.monotonic() + SECONDS
+    until = time.thread_time() + SECONDS
     first: tuple[Placed, ...] = ()
     shown = dict(zip(names, map(str, choices[0]), strict=True))
     for types in choices:
         refusals = _refusals(scope, function, types, names, until, bool(first))
         if not refusals:
-            return Checked(function.name, node.lineno, dict(zip(names, map(str, types), strict=True)), origin)
+            advice = _advice(function, types, names, until) if advised else ()
+            taken = dict(zip(names, map(str, types), strict=True))
+            return Checked(function.name, node.lineno, taken, origin, advice=advice)
         first = first or refusals
         if isinstance(first[0], limits.Exhausted):
             break
@@ -125,10 +137,36 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
     if not own:
         unknown = f"{first[0].problem} (the file is read, and not run)"
         return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
-    if isinstance(own[0], limits.Exhausted) and time.monotonic() >= until:
+    if isinstance(own[0], limits.Exhausted) and time.thread_time() >= until:
         unknown = f"checking it takes more than {SECONDS:g} seconds"
         return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
-    return Checked(function.name, node.lineno, shown, origin, own)
+    return Checked(function.name, node.lineno, shown, origin, own, parts=_parts(node, own))
+
+
+def _parts(node: ast.FunctionDef, refusals: Iterable[Placed]) -> int:
+    """How many parts of a function would be compiled, with ``fallback="numpy"`` or under ``transkern run``."""
+    owns = [e.own[0] if isinstance(e, CompileError) and e.own else None for e in refusals]
+    found = [None if own is None else written_at(node, own) for own in owns]
+    if None in found:
+        return 0
+    made = split(node, {s for s in found if s is not None}, [])
+    return 0 if made is None else len(made.parts)
+
+
+def _advice(function: Function, types: tuple[ArgType, ...], names: list[str], until: float) -> tuple[Placed, ...]:
+    """What of a function that compiles could be faster."""
+    for _ in range(_CONSTANTS):
+        try:
+            with limits.within(max(until - time.thread_time(), 0)), limits.compilation(function.name, NOWHERE):
+                return advise(function, types)[0]
+        except NeedsConstant as need:
+            more = with_constant(types, names, need.demand)
+            if more is None:
+                break
+            types = more
+        except Exception:  # it has been compiled: what is said of it is no reason to stop
+            break
+    return ()
 
 
 def _refusals(
@@ -138,7 +176,7 @@ def _refusals(
     with others."""
     at = span_of(function.node, scope.file)
     try:
-        with limits.within(max(until - time.monotonic(), 0)), limits.compilation(function.name, at, scope.lines):
+        with limits.within(max(until - time.thread_time(), 0)), limits.compilation(function.name, at, scope.lines):
             check_entry(function, scope)
             _compile(function, types, names)
     except NeedsConstant as need:

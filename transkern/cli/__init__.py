@@ -171,20 +171,23 @@ def build(
 @click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")
 @click.option("--decorated", is_flag=True, help="Check only functions that are decorated with transkern.compile.")
 @click.option("--strict", is_flag=True, help="Exit with 1 also where a function is refused for likely types.")
+@click.option("--advice", is_flag=True, help="Say also what compiles and could be faster.")
 @click.option("--json", "form", flag_value="json", help="Print all that was found as JSON.")
 @click.option("--sarif", "form", flag_value="sarif", help="Print the refusals as a SARIF log, for code hosts.")
 @click.option("--text", "form", flag_value="text", default=True, hidden=True)
 def check(
-    paths: tuple[Path, ...], types: tuple[str, ...], recorded: Path | None, decorated: bool, strict: bool, form: str
-) -> None:
+    paths: tuple[Path, ...], types: tuple[str, ...], recorded: Path | None, decorated: bool, strict: bool, advice: bool,
+    form: str,
+) -> None:  # fmt: skip
     """List which functions below PATHS would compile, and what is in the way of the others.
 
-    Nothing is run. Where no types are stated, likely ones are taken, and told. Exit code 1 where a function whose types
-    are stated would not compile, or a file cannot be read.
+    Nothing is run. Where no types are stated, likely ones are taken, and told. Of a function that would not compile it
+    is said how many parts of it would (docs/partial.md). Exit code 1 where a function whose types are stated would not
+    compile, or a file cannot be read.
     """
     from transkern.cli.checking import check as check_paths
 
-    if not check_paths(paths, types, form, decorated, strict, recorded):
+    if not check_paths(paths, types, form, decorated, strict, recorded, advice):
         raise SystemExit(1)
 
 
@@ -236,6 +239,9 @@ def run_script(
     """
     from transkern.dropin import running
 
+    for package in include:
+        if not all(part.isidentifier() for part in package.split(".")):
+            raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
     _then.append(running.prepared(script, arguments, module, target, include, report, eager, record, profile))
 
 

@@ -32,7 +32,7 @@ Found = list[tuple[Path, Checked]]
 
 def check(
     paths: Sequence[Path], types: Sequence[str] = (), form: str = "text", decorated: bool = False, strict: bool = False,
-    recorded: Path | None = None,
+    recorded: Path | None = None, advised: bool = False,
 ) -> bool:  # fmt: skip
     """Tells what would become of the functions below `paths`; True where none is refused whose types are stated.
 
@@ -43,6 +43,7 @@ def check(
             `json` and `sarif` are for programs.
         decorated: look only at functions that transkern's decorators compile.
         strict: it counts as well what is refused for types that are only likely.
+        advised: what could be faster is told as well.
         recorded: where a run has written the types that functions were called with.
     """
     stated: Known = {name: (found, "stated") for name, found in map(parse_signature, types)}
@@ -53,7 +54,7 @@ def check(
         return {name: (parse_signature(f"({', '.join(t)})")[1], "recorded") for name, t in found.items()} | dict(stated)
 
     found: Found = []
-    for path, one in _with_progress(list(_files(paths)), known, decorated):
+    for path, one in _with_progress(list(_files(paths)), known, decorated, advised):
         found.append((path, one))
         if form == "text":
             _show(path, one)
@@ -65,14 +66,15 @@ def check(
 
 
 def _with_progress(
-    files: Sequence[tuple[Path, Path | None]], known: Callable[[Path], Known], decorated: bool
-) -> Iterator[tuple[Path, Checked]]:
+    files: Sequence[tuple[Path, Path | None]], known: Callable[[Path], Known], decorated: bool,
+    advised: bool,
+) -> Iterator[tuple[Path, Checked]]:  # fmt: skip
     """What is found, while a bar on stderr shows how far it is; where results go to the same terminal, they do that."""
     shown = len(files) > 1 and not sys.stdout.isatty()
     with bar("checking") if shown else nullcontext(lambda done, of: None) as step:
         for k, (path, folder) in enumerate(files):
             try:
-                for one in check_file(path, folder, known(path), decorated):
+                for one in check_file(path, folder, known(path), decorated, advised):
                     yield path, one
             except CompileError as error:  # the file is not Python, or not to be read
                 yield path, Checked("", 0, refusals=(error,))
@@ -87,10 +89,13 @@ def _show(path: Path, one: Checked) -> None:
     match one.outcome:
         case "compiles":
             click.echo(f"{click.style('yes', fg='green')} {place}{likely}")
+            for error in one.advice:
+                click.echo("    " + plain(str(error)).replace("\n", "\n    "))
         case "unknown":
             click.echo(f"{click.style('?  ', fg='yellow')} {place}: {plain(one.unknown)}")
         case "refused":
-            click.echo(f"{click.style('no ', fg='red')} {place}{likely}")
+            parts = f", but for {one.parts} part{'s' * (one.parts > 1)} of it" if one.parts else ""
+            click.echo(f"{click.style('no ', fg='red')} {place}{likely}{parts}")
             for error in one.refusals:
                 click.echo("    " + plain(str(error)).replace("\n", "\n    "))
 
@@ -119,8 +124,10 @@ def _summary(found: Found) -> None:
     outcomes = Counter(one.outcome for _, one in found)
     guessed = sum(one.outcome == "compiles" and one.origin == "likely" for _, one in found)
     likely = f" ({guessed} of them for likely types)" if guessed else ""
+    parted = sum(one.parts > 0 for _, one in found)
+    parts = f" ({parted} of them would in parts)" if parted else ""
     click.echo(
-        f"{outcomes['compiles']} would compile{likely}, {outcomes['refused']} would not, "
+        f"{outcomes['compiles']} would compile{likely}, {outcomes['refused']} would not{parts}, "
         f"{outcomes['unknown']} not checked"
     )
 

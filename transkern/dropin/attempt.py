@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from transkern import limits
-from transkern.errors import HasEffects, TranskernError
+from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
 from transkern.runtime.compiled import Compiled
@@ -32,6 +32,7 @@ _COPIED = 3e-10  # seconds a byte
 _DEEP = 4  # objects in each other that are looked at
 _SMALL = 1 << 18  # bytes whose copies are never too much
 _SHARE = 0.1  # of a call's time, for copies
+_WARNS = "`warnings.warn` looks at the frames around it, and warns of a line once"
 _WARNINGS = 3  # calls that are given to Python for its warnings: the same lines do not warn again
 
 
@@ -50,15 +51,22 @@ class Warned(Declined):
 class Attempt(Compiled):
     """A function compiled for what it is called with, or `Declined`."""
 
-    def __init__(self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool], clock: Callable[[], float],
+        brief: bool | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
+        self._clock = clock
+        self._is_part, self._is_brief = brief is not None, bool(brief)
+        self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
-        self.why = ""
+        self.why, self.took_too_long = "", False
         self.most = SECONDS  # that it may take to translate now
         self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
         self._prints = False  # or draws: such a call cannot be made twice
-        self.last = 0.0  # seconds of the last call without
+        self.last = 0.0  # seconds of the last call without, of the clock that times calls
+        self._compiling = 0.0  # by this clock
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if floating.asked() or any(kind_of(v) is not None for v in (*args, *keywords.values())):
@@ -85,9 +93,9 @@ class Attempt(Compiled):
         return result
 
     def _served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        started = time.perf_counter()
+        started, self._compiling = self._clock(), 0.0
         result = super().__call__(*args, **keywords)
-        self.last = time.perf_counter() - started - self.seconds
+        self.last = self._clock() - started - self._compiling
         return result
 
     def _begin(self) -> None:
@@ -99,6 +107,22 @@ class Attempt(Compiled):
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         self._say_that_numpy_runs(error)
+        if isinstance(error, WarnsItself):
+            from transkern.partial.parts import places_at
+
+            with suppress(TranskernError):
+                found = places_at(self._running, error.spans)
+                file = self._code.co_filename
+                self.refused = {place: f"{file}:{place[0]}:{place[1] + 1}: {_WARNS}" for place in found}
+        elif isinstance(error, limits.Exhausted):
+            self.took_too_long = True
+        elif isinstance(error, CompileError) and not isinstance(error, HasEffects):
+            from transkern.partial.parts import refused_places
+
+            left = max(min(SECONDS, self.most) - self.seconds, 0.0)
+            with suppress(TranskernError), limits.within(left):
+                refused = refused_places(self._running, key_types, target == "cpu")
+                self.refused = {place: str(why) for place, why in refused.items()}
         return self.function
 
     def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
@@ -113,9 +137,9 @@ class Attempt(Compiled):
             raise Declined
         left = min(SECONDS, self.most) - self.seconds  # what is found to be a constant begins anew
         if left <= 0:
-            self.why = "takes longer to compile than it can save"
+            self.why, self.took_too_long = "takes longer to compile than it can save", True
             raise Declined
-        started = time.perf_counter()
+        started, begun = time.perf_counter(), self._clock()
         try:
             with limits.within(left):
                 made = super()._specialise(key_types, target)
@@ -123,15 +147,20 @@ class Attempt(Compiled):
                     self.options, self.why = replace(self.options, warnings=None), ""
                     self._refused.clear()
                     made = super()._specialise(key_types, target)
+            if made is not None:
+                made.is_part = self._is_part
             return made
         finally:
             self.seconds += time.perf_counter() - started
+            self._compiling += self._clock() - begun
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
-        self._prints = self._prints or isinstance(error, HasEffects)
-        self.why = str(error)
+        self._prints = self._prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))
+        self.why = _WARNS if isinstance(error, WarnsItself) else str(error)
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
+        if self._is_brief:
+            self.why = self.why or "takes lists or objects apart, which takes longer than what it does with them"
         raise Declined
 
     # --- as if nothing had been tried

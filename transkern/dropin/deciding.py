@@ -18,8 +18,8 @@ from typing import Any
 
 from transkern.dropin.rewriting import Head, Site
 
-ADVANCE = 0.3
-"""Seconds that may be lost in any case."""
+ADVANCE = 0.15
+"""Seconds that may be lost in any case; as much again goes for what is loaded before a script begins."""
 SHARE = 0.05
 """Of the time that the program has run."""
 TIMES = 1.5
@@ -148,8 +148,7 @@ class Record:
         spent = self.in_python().seconds + running
         cost, credit = account.next_cost(self), account.credit(now)
         known = GAIN * (self.before - spent)
-        left = ADVANCE if self.runs else 0.0  # that the run before has not used
-        if known >= cost or (known >= LASTING * cost and credit + left >= cost - known):
+        if known >= cost or (known >= LASTING * cost and credit >= cost - known):
             return True
         expected = max(spent, TRUST * guess)
         return expected >= TIMES * cost and (credit >= cost or expected >= SURE * (cost + max(0.0, -credit)))

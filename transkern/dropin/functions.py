@@ -6,9 +6,9 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.attempt import Attempt, Declined, Warned
 from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
@@ -19,12 +19,28 @@ from transkern.runtime.boundary import behind_ours
 if TYPE_CHECKING:
     from transkern.dropin.attempt import Attempt
 
-UNDECIDED, COMPILED, PYTHON = "undecided", "compiled", "Python"
+UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
+
+Place = tuple[int, int, int, int]
+"""Where a statement begins and ends."""
 
 _UNSEEN = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
 _MOST_TYPES = 8  # choices of argument types for which there is code
+_DEARER = 2.0  # times what has not been enough, which compiling is taken to cost
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
+
+
+class Parts(Protocol):
+    """A function in parts."""
+
+    refused: dict[Place, str]  # the statements that run in Python, and why
+
+    def renew(self) -> bool:
+        """Has the function ask in parts; False where it stays whole."""
+
+    def all_parts(self) -> Sequence[Watched]:
+        """What its parts ask."""
 
 
 class _Here(threading.local):
@@ -58,10 +74,17 @@ class Watch:
     target: str
     counts: bool = False
     eager: bool = False
-    account: Account = field(default_factory=lambda: Account(time.perf_counter()))
+    account: Account = field(default_factory=lambda: Account(time.process_time()))
     functions: list[Watched] = field(default_factory=list)
     remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
     recording: Recording | None = None  # the types of first calls, where they are asked for
+    parted: Callable[[Watched, types.FunctionType, Mapping[Place, str]], Parts] | None = None
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """What times calls: on the CPU the thread's own time, in which neither what else the machine does nor what a
+        function waits for has a part; for a device one waits."""
+        return time.thread_time if self.target == "cpu" else time.perf_counter
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -71,14 +94,18 @@ class Watch:
 class Watched:
     """A function of a script."""
 
-    def __init__(self, watch: Watch, site: Site, plain: types.CodeType) -> None:
+    def __init__(self, watch: Watch, site: Site, plain: types.CodeType, brief: bool | None = None) -> None:
         self.watch, self.site, self.plain = watch, site, plain
+        self.is_part, self._brief = brief is not None, brief  # and, of a part, whether it has no loop
+        self.parts: Parts | None = None
         self.record = Record(cost=cost_of(site))
+        self._refused: dict[Place, str] = {}  # where it was refused in the run before
         self.state, self.why = UNDECIDED, ""
         self._function: types.FunctionType | None = None
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
         self._attempt: Attempt | None = None
         self._busy = False  # while it is compiled: nothing is compiled within
+        self.gave_up = False  # as it took too long
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
@@ -87,6 +114,8 @@ class Watched:
             self.record.before, self.record.calls = known["python"], known["calls"]
             self.record.cost, self.record.runs = known["cost"], known["runs"]
             self.record.cached = known["state"] == COMPILED
+            if known["state"] == PARTED:
+                self._refused = {tuple(place): why for place, why in known.get("refused", ())}
             if known["state"] == PYTHON:
                 self.state, self.why = PYTHON, known["why"]
 
@@ -104,13 +133,15 @@ class Watched:
         self._function = function
         if self.state == PYTHON and not self.watch.counts and self.watch.recording is None:
             self.restore()
+        elif self.state is UNDECIDED and self._refused and self.watch.recording is None:
+            self._goes_in_parts(self._refused)
         return function
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
-        if self.watch.recording is not None and self._function is not None:
-            self.watch.recording.note(self.site.file, self.site.name, self._function, args, keywords)
-        if self.state is PYTHON or self._function is None or is_watched():
+        if self.watch.recording is not None:
+            self.note(args, keywords)
+        if self.state is PYTHON or self.state is PARTED or self._function is None or is_watched():
             self._enter(_UNSEEN)
             return False
         values = (*args, *keywords.values())
@@ -123,9 +154,9 @@ class Watched:
             guess = 0.0
             if not self.record.python.get(size):
                 guess = guessed(self.site, self._names, values, self._function.__globals__)
-            now = time.perf_counter()
+            now = self.watch.clock()
             running = now - _here.open.get(self, now)
-            if self.record.is_worth(guess, running, self.watch.account, now):
+            if self.record.is_worth(guess, running, self.watch.account, time.process_time()):
                 self._most = self.record.may_take(guess, running)
                 if self._try(size, guess, args, keywords):
                     return True
@@ -133,6 +164,11 @@ class Watched:
                 self._leave("too short to gain by it")
         self._enter(size)
         return False
+
+    def note(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """The types of a call are asked for."""
+        if self.watch.recording is not None and self._function is not None:
+            self.watch.recording.note(self.site.file, self.site.name, self._function, args, keywords)
 
     def _is_asked(self) -> bool:
         """Whether a call is one to decide at: each, or one of many within a call."""
@@ -146,7 +182,7 @@ class Watched:
         here.begun.append((is_outermost, size))
         here.inner.append(0.0)
         if is_outermost:
-            here.open[self] = time.perf_counter()
+            here.open[self] = self.watch.clock()
 
     def failed(self) -> bool:
         """Whether compiled code has raised."""
@@ -172,22 +208,22 @@ class Watched:
         if not is_outermost:
             here.inner[-1] += inner
             return
-        now = time.perf_counter()
+        now = self.watch.clock()
         took = now - here.open.pop(self, now)
         here.inner[-1] += took
         if size != _UNSEEN or self.watch.counts:
             self.record.add_python(size, max(took - inner, 0.0))
-        if self.state is COMPILED and self.record.has_lost(size):
+        if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
 
     # --- compiled code
 
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        started = time.perf_counter()
+        started, begun = time.perf_counter(), self.watch.clock()
         account, first = self.watch.account, self._attempt is None
         self._busy = first
         if self._attempt is None:
-            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile)
+            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile, self.watch.clock, self._brief)
         attempt = self._attempt
         attempt.most = self._most
         loaded = attempt.cache_info().from_disk
@@ -197,13 +233,16 @@ class Watched:
             spent = time.perf_counter() - started
             if first or attempt.seconds:
                 account.charge(spent, False)
-                _here.inner[-1] += spent
+                _here.inner[-1] += self.watch.clock() - begun
             self.declined += not isinstance(why, Warned)
             if isinstance(why, Warned) and self.state is UNDECIDED:
                 self.state = COMPILED
             often = self.declined >= _MOST_DECLINED and self.declined > self.record.in_code().calls
+            if attempt.took_too_long:  # another run may have more to save by it
+                self.gave_up, self.record.cost = True, max(self.record.cost, _DEARER * attempt.seconds)
             if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
-                self._leave(attempt.why)
+                if not self._goes_in_parts(attempt.refused):
+                    self._leave(attempt.why)
             elif often and not self.watch.eager:
                 self._leave(attempt.why or "it raises")
             return False
@@ -212,16 +251,17 @@ class Watched:
             return True
         finally:
             self._busy = False
-        took = time.perf_counter() - started
-        compiling = took - attempt.last if first else attempt.seconds
+        took = self.watch.clock() - begun
+        compiling = time.perf_counter() - started - attempt.last if first else attempt.seconds
         _here.inner[-1] += took
         if compiling:
+            took = attempt.last
             cached = attempt.cache_info().from_disk > loaded
             account.charge(compiling, cached)
             if not cached:
                 self.record.cost = attempt.seconds
         self.state = COMPILED
-        account.saved += self.record.add_compiled(size, took - compiling, guess)
+        account.saved += self.record.add_compiled(size, took, guess)
         if not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
         _here.results.append(result)
@@ -236,7 +276,7 @@ class Watched:
         account = self.watch.account
         return (
             self._compilations == 1 or self.watch.eager
-            or account.credit(time.perf_counter()) >= self.record.cost
+            or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
 
     def _twin(self) -> types.FunctionType:
@@ -256,6 +296,21 @@ class Watched:
         """The function has the code that the user wrote."""
         if self._function is not None:
             self._function.__code__ = self.plain
+
+    def _goes_in_parts(self, refused: Mapping[Place, str]) -> bool:
+        """Whether what stands between statements that are refused asks from now on."""
+        make, function = self.watch.parted, self._function
+        if make is None or function is None or not refused:
+            return False
+        self.parts = make(self, function, refused)
+        self.state = PARTED
+        return self.parts.renew()
+
+    def stays_whole(self) -> None:
+        """None of its parts asks any more."""
+        found = self.parts.all_parts() if self.parts is not None else ()
+        told = self.parts.refused.values() if self.parts is not None else ()
+        self.state, self.why = PYTHON, next(iter(told), "") or next((one.why for one in found if one.why), "")
 
     def _leave(self, why: str) -> None:
         """The function runs in Python from now on."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import linecache
 import math
-from collections.abc import Iterable
+import types
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from transkern.dropin.functions import COMPILED, Watch, Watched
+from transkern.dropin.functions import COMPILED, PARTED, Parts, Place, Watch, Watched
 from transkern.dropin.rewriting import Site
 from transkern.runtime.caching import cache
 from transkern.runtime.choosing import default_target
@@ -36,16 +37,21 @@ class Memory:
     def keep(self, functions: Iterable[Watched]) -> None:
         """Write down what a run has found out."""
         files: dict[str, dict[str, Any]] = {}
-        for one in functions:
+        whole = list(functions)
+        parts = [part for one in whole if one.parts is not None for part in one.parts.all_parts()]
+        for one in (*whole, *parts):
             spent = one.record.in_python()
-            if not spent.calls and not one.record.in_code().calls and not one.why:
+            if not spent.calls and not one.record.in_code().calls and not one.why and one.state is not PARTED:
                 continue
             runs = int((self.of(one.site) or {}).get("runs", 0)) + 1
-            state = one.state if runs < _FORGOTTEN or one.state is COMPILED else ""
-            files.setdefault(one.site.file, {})[f"{one.site.first} {one.site.name}"] = {
+            state = one.state if (runs < _FORGOTTEN or one.state is COMPILED) and not one.gave_up else ""
+            kept = {
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
                 "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
             }  # fmt: skip
+            if state is PARTED and one.parts is not None:
+                kept["refused"] = [[[*place], why] for place, why in one.parts.refused.items()]
+            files.setdefault(one.site.file, {})[f"{one.site.first} {one.site.name}"] = kept
         for file, found in files.items():
             known = self._files.get(file, {})
             if {**known, **found} != known:
@@ -63,11 +69,26 @@ def _is_sound(known: dict[str, Any]) -> bool:
     return (
         isinstance(known.get("state"), str) and isinstance(known.get("why"), str)
         and all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers)
+        and isinstance(known.get("refused", []), list) and all(map(_is_refused, known.get("refused", [])))
     )  # fmt: skip
+
+
+def _is_refused(known: Any) -> bool:
+    """Whether it is a statement's place, and why it is refused."""
+    match known:
+        case [[int(), int(), int(), int()], str()]:
+            return True
+    return False
+
+
+def _in_parts(owner: Watched, function: types.FunctionType, refused: Mapping[Place, str]) -> Parts:
+    from transkern.dropin.parted import Parted
+
+    return Parted(owner, function, refused)
 
 
 def watch(target: str, counts: bool, eager: bool) -> tuple[Watch, Memory]:
     """A run's watch, which knows what runs before have found out."""
     target = default_target() if target == "auto" else target
     memory = Memory(target)
-    return Watch(target, counts, eager, remembered=memory.of), memory
+    return Watch(target, counts, eager, remembered=memory.of, parted=_in_parts), memory

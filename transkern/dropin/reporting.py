@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from transkern.dropin.deciding import COST
-from transkern.dropin.functions import COMPILED, PYTHON, Watch, Watched
+from transkern.dropin.functions import COMPILED, PARTED, PYTHON, Watch, Watched
 from transkern.runtime.profiling import in_seconds
 
 
@@ -23,11 +23,11 @@ def table(watch: Watch) -> None:
     for name in ("calls", "in Python", "calls", "compiled", "faster"):
         made.add_column(name, justify="right", no_wrap=True)
     made.add_column("what became of it", overflow="fold", min_width=30)
-    for one in called:
+    for one in (each for whole in called for each in (whole, *_called_parts(whole))):
         python, code = one.record.in_python(), one.record.in_code()
         times = one.record.times()
         made.add_row(
-            one.site.name, f"{os.path.basename(one.site.file)}:{one.site.first}",
+            _named(one), f"{os.path.basename(one.site.file)}:{one.site.first}",
             str(python.calls or ""), in_seconds(python.seconds) if python.calls else "",
             str(code.calls or ""), in_seconds(code.seconds) if code.calls else "",
             f"{times:.1f}x" if times else "", outcome(one),
@@ -36,17 +36,37 @@ def table(watch: Watch) -> None:
     if not called:
         console.print("\ntranskern: no function was called that could gain")
         return
-    compiled = sum(f.state is COMPILED for f in called)
-    console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled, in {in_seconds(watch.account.cost)}")
+    compiled, parted = (sum(f.state is state for f in called) for state in (COMPILED, PARTED))
+    also = f" and {parted} in parts" if parted else ""
+    took = in_seconds(watch.account.cost)
+    console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled{also}, in {took}")
     console.print(made)
+
+
+def _called_parts(whole: Watched) -> list[Watched]:
+    """The parts of a function that have been called, as they stand in it."""
+    found = whole.parts.all_parts() if whole.parts is not None else ()
+    return sorted((p for p in found if p.record.in_python().calls or p.record.in_code().calls), key=_first)
+
+
+def _first(one: Watched) -> int:
+    return one.site.first
+
+
+def _named(one: Watched) -> str:
+    """A function's name; of a part its lines, beneath its function."""
+    return "  " + one.site.name.rpartition(", ")[2] if one.is_part else one.site.name
 
 
 def outcome(one: Watched) -> str:
     """What became of a function."""
+    if one.state is PARTED and one.parts is not None:
+        told = dict.fromkeys(_in_short(one, why, helps=False) for why in one.parts.refused.values())
+        return f"in parts; Python: {'; '.join(told)}"
     if one.state is COMPILED:
         return "compiled" + (" (from the cache)" if one.record.cached else "")
     if one.state is PYTHON:
-        return f"Python: {_in_short(one)}"
+        return f"Python: {_in_short(one, one.why)}"
     if one.declined:
         return "Python: compiled code raised, or left the call to Python"
     if one.record.in_python().seconds >= COST:
@@ -54,8 +74,8 @@ def outcome(one: Watched) -> str:
     return "Python: took too little time to be worth compiling"
 
 
-def _in_short(one: Watched) -> str:
+def _in_short(one: Watched, why: str, helps: bool = True) -> str:
     """A refusal without the lines that show the source, and without the name of the function's own file."""
-    lines = [line.strip() for line in one.why.splitlines()]
-    told = " ".join([*lines[:1], *(line for line in lines[1:] if line.startswith("help:"))])
+    lines = [line.strip() for line in why.splitlines()]
+    told = " ".join([*lines[:1], *(line for line in lines[1:] if helps and line.startswith("help:"))])
     return told.replace(f"{one.site.file}:", "line ", 1) if told.startswith(f"{one.site.file}:") else told

@@ -23,7 +23,7 @@ import dis
 import itertools
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -34,6 +34,7 @@ _MARK = "transkern: "
 _NO_LINE, _LONG, _NO_COLUMNS = 15, 14, 13  # of the location table (CPython, Objects/locations.md)
 _UNITS = 8  # most code units that an entry of it is for
 _NOWHERE = 1  # the column of what is put in: it begins and ends there, as no token does
+_BETWEEN = 2  # the same of what is put in before a part, which never has a line
 _Place = tuple[int | None, int | None, int | None, int | None]
 _NOT_THERE: _Place = (None, None, None, None)
 _HANDLES = dis.opmap["PUSH_EXC_INFO"]
@@ -140,16 +141,19 @@ def _marked(tree: ast.Module, file: str) -> Iterator[tuple[str, Site]]:
     values = _used_as_values(tree) if reads else frozenset()
     sizes = _sizes(tree)
     number = 0
-    for path, f in _functions(tree.body, ""):
+    for path, f in functions_in(tree.body, ""):
         if not _is_candidate(f) or (reads and (f.name in values or not _is_plainly_decorated(f))):
             continue
-        mark = f"{_MARK}{number} "
+        name = mark_of(number)
         number += 1
-        first = min([f.lineno, *(d.lineno for d in f.decorator_list)])
-        nests = tuple(nest for s in f.body for nest in _nests(s, ()))
-        site = Site(path, file, first, nests, _size(f.name, sizes))
-        _mark(f, mark)
-        yield mark, site
+        site = Site(path, file, first_line(f), nests_of(f.body), _size(f.name, sizes))
+        mark_function(f, name)
+        yield name, site
+
+
+def first_line(f: ast.FunctionDef) -> int:
+    """The line where a function begins, with its decorators."""
+    return min([f.lineno, *(d.lineno for d in f.decorator_list)])
 
 
 _Sizes = dict[str, tuple[int, frozenset[str]]]
@@ -177,18 +181,18 @@ def _size(name: str, sizes: _Sizes) -> int:
     return found
 
 
-def _functions(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+def functions_in(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Functions of a module and of its classes; not those within functions, of which there is one for each call."""
     for statement in body:
         if isinstance(statement, ast.FunctionDef):
             yield path + statement.name, statement
         elif isinstance(statement, ast.ClassDef):
-            yield from _functions(statement.body, f"{path}{statement.name}.")
+            yield from functions_in(statement.body, f"{path}{statement.name}.")
         elif not isinstance(statement, (ast.AsyncFunctionDef, ast.For, ast.While)):
             for part in ("body", "orelse", "finalbody"):
-                yield from _functions(getattr(statement, part, []), path)
+                yield from functions_in(getattr(statement, part, []), path)
             for handler in getattr(statement, "handlers", []):
-                yield from _functions(handler.body, path)
+                yield from functions_in(handler.body, path)
 
 
 def _is_candidate(f: ast.FunctionDef) -> bool:
@@ -217,6 +221,11 @@ def _is_plainly_decorated(f: ast.FunctionDef) -> bool:
 
 def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def nests_of(body: Iterable[ast.stmt]) -> tuple[Nest, ...]:
+    """The loops in statements."""
+    return tuple(nest for s in body for nest in _nests(s, ()))
 
 
 def _nests(node: ast.AST, around: tuple[Head, ...]) -> Iterator[Nest]:
@@ -271,7 +280,7 @@ def _used_as_values(tree: ast.Module) -> frozenset[str]:
 # --- what they get
 
 
-def _mark(f: ast.FunctionDef, mark: str) -> None:
+def mark_function(f: ast.FunctionDef, mark: str) -> None:
     """The instructions around the body, and around all of them a place by which they are known."""
     documented = ast.get_docstring(f, clean=False) is not None
     a = f.args
@@ -281,16 +290,40 @@ def _mark(f: ast.FunctionDef, mark: str) -> None:
     keywords = [ast.keyword(p.arg, ast.Name(p.arg, ast.Load())) for p in a.kwonlyargs]
     if a.kwarg:
         keywords.append(ast.keyword(None, ast.Name(a.kwarg.arg, ast.Load())))
-    fail = ast.If(_call(mark + "failed"), [ast.Raise(_call(mark + "error"))], [])
-    ask = ast.If(_call(mark + "begin", given, keywords), [fail, ast.Return(_call(mark + "result"))], [])
+    ask = _asking(mark, given, keywords, ast.Return(_call(mark + "result")))
     whole = ast.Try(f.body[documented:], [], [], [ast.Expr(_call(mark + "end"))])
     made = ast.Constant(mark + "made")
     new: list[ast.stmt | ast.expr] = [whole, ask, made]
-    for one in new:  # nothing of the user's stands there: no token is empty, and what Python adds stands in column 0
-        one.lineno, one.col_offset, one.end_lineno, one.end_col_offset = f.lineno, _NOWHERE, f.lineno, _NOWHERE
-        ast.fix_missing_locations(one)
+    for one in new:
+        _put_in(one, f.lineno, _NOWHERE)
     f.body[documented:] = [ask, whole]
     f.decorator_list.append(made)
+
+
+def marked_part(mark: str, names: Iterable[str], take: Callable[[ast.Call], ast.stmt], body: list[ast.stmt]) -> ast.If:
+    """The same for statements of a function: `names` are what they need, `take` makes of a call what takes their
+    results."""
+    whole = ast.Try(body, [], [], [ast.Expr(_call(mark + "end"))])
+    _put_in(whole, body[0].lineno, _NOWHERE if any(map(_returns, body)) else _BETWEEN)
+    ask = _asking(mark, [ast.Name(name, ast.Load()) for name in names], [], take(_call(mark + "result")))
+    ask.orelse = [whole]
+    _put_in(ask, body[0].lineno, _BETWEEN)
+    return ask
+
+
+def _returns(s: ast.stmt) -> bool:
+    return any(isinstance(x, ast.Return) for x in ast.walk(s))
+
+
+def _asking(mark: str, given: list[ast.expr], keywords: list[ast.keyword], take: ast.stmt) -> ast.If:
+    fail = ast.If(_call(mark + "failed"), [ast.Raise(_call(mark + "error"))], [])
+    return ast.If(_call(mark + "begin", given, keywords), [fail, take], [])
+
+
+def _put_in(node: ast.stmt | ast.expr, line: int, column: int) -> None:
+    """Nothing of the user's stands there: no token is empty, and what Python adds stands in column 0."""
+    node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = line, column, line, column
+    ast.fix_missing_locations(node)
 
 
 def _call(constant: str, args: list[ast.expr] | None = None, keywords: list[ast.keyword] | None = None) -> ast.Call:
@@ -321,22 +354,37 @@ class _Rebuilt:
             self._code(c, next(inner)) if isinstance(c, types.CodeType) else self._constant(c) for c in asking.co_consts
         )
         made = asking.replace(co_consts=constants, co_linetable=_without_lines(asking))
-        if _mark_of(asking):
+        if _mark_in(asking):
             stands_in(made, plain)
         return made
 
     def _constant(self, value: Any) -> Any:
-        if not (isinstance(value, str) and value.startswith(_MARK)):
-            return value
-        number, _, what = value.removeprefix(_MARK).partition(" ")
-        return getattr(self._given[f"{_MARK}{number} "], what)
+        return _answer(value, self._given)
+
+
+def answered(code: types.CodeType, given: Mapping[str, Hooks]) -> types.CodeType:
+    """A function's code, and those in it, with what they ask in the place of the marks."""
+    constants = (answered(c, given) if isinstance(c, types.CodeType) else _answer(c, given) for c in code.co_consts)
+    return code.replace(co_consts=tuple(constants), co_linetable=_without_lines(code))
+
+
+def _answer(value: Any, given: Mapping[str, Hooks]) -> Any:
+    if not (isinstance(value, str) and value.startswith(_MARK)):
+        return value
+    number, _, what = value.removeprefix(_MARK).partition(" ")
+    return getattr(given[f"{_MARK}{number} "], what)
+
+
+def mark_of(number: int) -> str:
+    """The beginning of the constants that stand for what a function asks."""
+    return f"{_MARK}{number} "
 
 
 def _inner(code: types.CodeType) -> list[types.CodeType]:
     return [c for c in code.co_consts if isinstance(c, types.CodeType)]
 
 
-def _mark_of(code: types.CodeType) -> str:
+def _mark_in(code: types.CodeType) -> str:
     """The mark of a function that asks."""
     marks = (c for c in code.co_consts if isinstance(c, str) and c.startswith(_MARK) and c.endswith(" begin"))
     return next(marks, "").removesuffix("begin")
@@ -344,7 +392,7 @@ def _mark_of(code: types.CodeType) -> str:
 
 def _beside(asking: types.CodeType, plain: types.CodeType) -> Iterator[tuple[str, types.CodeType]]:
     """The codes of functions that ask, as they are without."""
-    if mark := _mark_of(asking):
+    if mark := _mark_in(asking):
         yield mark, plain
     one, two = _inner(asking), _inner(plain)
     if [c.co_name for c in one] == [c.co_name for c in two]:
@@ -378,7 +426,9 @@ def _places(code: types.CodeType) -> Iterator[_Place]:
     begun, returns, last = False, True, _NOT_THERE
     own = False
     for place, operation in zip(code.co_positions(), code.co_code[::2], strict=True):
-        if place[0] is not None and place[2] == place[3] == _NOWHERE:  # put in
+        if place[0] is not None and place[2] == place[3] == _BETWEEN:
+            yield _NOT_THERE
+        elif place[0] is not None and place[2] == place[3] == _NOWHERE:  # put in
             own = True
             returns = returns and operation != _HANDLES
             yield (last[0], None, None, None) if begun and returns else _NOT_THERE

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import click
-
 from transkern.dropin import remembered, scripts
 from transkern.dropin.recording import Recording
 from transkern.runtime.measuring import Run
@@ -20,10 +18,6 @@ def prepared(
 ) -> Callable[[], None]:  # fmt: skip
     """What runs the script to its end, which is the process's; `record`: where the types of calls are written,
     `profile`: what compiled calls took."""
-    for package in include:
-        if not all(part.isidentifier() for part in package.split(".")):
-            raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
-
     def run() -> None:
         watch, memory = remembered.watch(target, report, eager)
         process, folder = os.getpid(), Path.cwd()  # the script may go elsewhere

@@ -37,11 +37,11 @@ def all_refusals(translate: _Out, first: CompileError, seconds: float = SECONDS)
     """
     if isinstance(first, limits.Exhausted):
         return [first]
-    found, left, until = [first], set[ast.stmt](), time.monotonic() + seconds
+    found, left, until = [first], set[ast.stmt](), time.thread_time() + seconds
     while found[-1].path and found[-1].path[0] not in left and len(found) < _MOST:
         left.add(found[-1].path[0])
         try:
-            with limits.within(max(until - time.monotonic(), 0)), limits.compilation("", NOWHERE):
+            with limits.within(max(until - time.thread_time(), 0)), limits.compilation("", NOWHERE):
                 translate(frozenset(left))
         except limits.Exhausted:
             break

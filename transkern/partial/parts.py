@@ -2,12 +2,10 @@
 the one that they come from."""
 
 from __future__ import annotations
-import __future__
 
 import ast
-import copy
 import types
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +13,13 @@ from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.refused import all_refusals
 from transkern.frontend.sources.source import live_function
-from transkern.frontend.sources.written import Written, given
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import ArgType, OpaqueType, structured, types_of
 from transkern.frontend.values.values import Function
+from transkern.ir.expr import Span
+from transkern.partial.making import Place, function_of, is_around, made_in_place_of, place_of, size_of, written_at
 from transkern.partial.splitting import split
 from transkern.runtime import arrays, structures
-
-_INNER = "transkern function"  # no name of the user's
-_FUTURE = 0
-for _feature in __future__.all_feature_names:
-    _FUTURE |= getattr(__future__, _feature).compiler_flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +39,51 @@ def parts_between(
     read = live_function(function)
     if not isinstance(read.node, ast.FunctionDef):
         return None
+    found = _refusals(function, read, arg_types, reserves)
+    refused = {s for e in found if e.own and (s := written_at(read.node, e.own[0])) is not None}
+    made = in_parts(function, read, refused, compiled) if refused else None
+    return None if made is None else InParts(*made, found)
+
+
+def refused_places(
+    function: types.FunctionType, arg_types: Sequence[ArgType], reserves: bool
+) -> dict[Place, CompileError]:
+    """Where the statements of a function's file stand that are refused for arguments of these types, and why."""
+    read = live_function(function)
+    if not isinstance(read.node, ast.FunctionDef):
+        return {}
+    found = [e for e in _refusals(function, read, arg_types, reserves) if e.own]
+    return {place_of(s): e for e in found if (s := written_at(read.node, e.own[0])) is not None}
+
+
+def places_at(function: types.FunctionType, spans: Collection[Span]) -> set[Place]:
+    """Where the statements of a function's file stand that are at these places; none where some are not in it."""
+    read = live_function(function)
+    inside = [place_of(s) for s in ast.walk(read.node) if isinstance(s, ast.stmt) and s is not read.node]
+    found = set()
+    for span in spans:
+        here = span.line, span.column, span.end_line, span.end_column
+        around = [place for place in inside if span.file == read.scope.file and is_around(place, here)]
+        if not around:
+            return set()
+        found.add(min(around, key=size_of))
+    return found
+
+
+def _refusals(
+    function: types.FunctionType, read: Function, arg_types: Sequence[ArgType], reserves: bool
+) -> list[CompileError]:
+    """Why a function is refused; nothing where it is none, or takes these types."""
     try:
         with limits.compilation_of(function):
             specialise(read, arg_types, reserves)
-        return None
+        return []
     except NeedsConstant as need:
         first = need.problem
     except CompileError as error:
         first = error
     found = all_refusals(lambda left_out: specialise(read, arg_types, reserves, left_out), first)
-    found = [e for e in found if e.demand is None]  # a part knows what it is called with
-    refused = {_written_at(read.node, e.own[0]) for e in found if e.own}
-    made = in_parts(function, read, refused, compiled) if refused else None
-    return None if made is None else InParts(*made, found)
+    return [e for e in found if e.demand is None]  # a part knows what it is called with
 
 
 def type_beside(name: str, value: Any, parameters: Collection[str]) -> ArgType:
@@ -68,26 +94,6 @@ def type_beside(name: str, value: Any, parameters: Collection[str]) -> ArgType:
         return structured(shape, iter(types_of(list(shape.leaves()), leaves)))
     except CompileError:
         return OpaqueType(type(value).__name__)
-
-
-def _written_at(function: ast.FunctionDef, statement: ast.stmt) -> ast.stmt:
-    """The statement of a function's text that one of its translation is made of: the innermost one around its place."""
-    place = _place(statement)
-    inside = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and s is not function]
-    around = [s for s in inside if _is_around(_place(s), place)]
-    return min(around, key=lambda s: (*_size(_place(s)), type(s) is not type(statement)))
-
-
-def _place(s: ast.stmt) -> tuple[int, int, int, int]:
-    return s.lineno, s.col_offset, s.end_lineno or s.lineno, s.end_col_offset or s.col_offset
-
-
-def _is_around(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
-    return one[:2] <= other[:2] and one[2:] >= other[2:]
-
-
-def _size(place: tuple[int, int, int, int]) -> tuple[int, int]:
-    return place[2] - place[0], place[3] - place[1]
 
 
 def in_parts(
@@ -109,34 +115,10 @@ def in_parts(
         return None
     parts: dict[str, Any] = {}
     for part in found.parts:
-        made = _function(part.node, function, {})
-        given(made.__code__, Written(part.node, read.scope.file, tuple(read.scope.lines)))
+        made = function_of(part, function, read.scope.file, read.scope.lines)
         parts[part.name] = compiled(made, part.brief)
-    whole = _function(found.node, function, parts)
+    whole = made_in_place_of(found.node, function, parts)
     whole.__defaults__, whole.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     whole.__dict__.update(function.__dict__)
     whole.__doc__ = function.__doc__
     return whole, len(parts)
-
-
-def _function(node: ast.FunctionDef, origin: types.FunctionType, parts: Mapping[str, Any]) -> types.FunctionType:
-    """A function of a tree in the place of another one: `parts` are names that it has beside those of its closure."""
-    cells = dict(zip(origin.__code__.co_freevars, origin.__closure__ or (), strict=True))
-    cells |= {name: types.CellType(part) for name, part in parts.items()}
-    inner = copy.copy(node)
-    inner.name = _INNER
-    outer = ast.parse(f"def outer({', '.join(f'p{k}' for k in range(len(cells)))}): pass")
-    holder = outer.body[0]
-    assert isinstance(holder, ast.FunctionDef)
-    for argument, name in zip(holder.args.args, cells, strict=True):
-        argument.arg = name
-    holder.body = [inner]
-    flags = origin.__code__.co_flags & _FUTURE
-    module = compile(outer, origin.__code__.co_filename, "exec", flags=flags, dont_inherit=True)
-    (holding,) = (c for c in module.co_consts if isinstance(c, types.CodeType))
-    (code,) = (c for c in holding.co_consts if isinstance(c, types.CodeType))
-    code = code.replace(co_name=origin.__code__.co_name, co_qualname=origin.__code__.co_qualname)
-    closure = tuple(cells[name] for name in code.co_freevars)
-    made = types.FunctionType(code, origin.__globals__, origin.__name__, None, closure)
-    made.__qualname__, made.__module__ = origin.__qualname__, origin.__module__
-    return made

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
+from transkern.advising import Adviser, asked_for
 from transkern.errors import CompileError, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import floating, foreign, pickling, structures
@@ -50,6 +51,7 @@ class Compiled:
         self, function: Callable[..., Any], /, *, target: str = "auto", types: str | None = None,
         fallback: str | None = None, allow_float32: bool = False, verify: bool = False, boundscheck: bool = True,
         fastmath: bool = False, warnings: str | None = None, threads: int | None = None, profile: bool = False,
+        advice: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -66,6 +68,7 @@ class Compiled:
         most = 0 if threads is None else checked(threads)
         self.options = Options(allow_float32, boundscheck, fastmath, warnings, most, profile)
         self.verify = verify
+        self._adviser = Adviser(self) if advice or asked_for() else None
         self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
         self._shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = {}
@@ -113,7 +116,7 @@ class Compiled:
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Around a call: has NumPy warn of what happens inside, where that is asked for."""
         if self.options.warnings is None:
-            return nullcontext()
+            return nullcontext() if self._adviser is None else self._adviser.around(args, keywords)
         values = self._parameters.bind(args, keywords)
         return floating.numpys_warnings(functools.partial(self._parameters.call, self.function), values)
 
@@ -169,7 +172,9 @@ class Compiled:
         self._count = self._parameters.count
         self._on_device = DeviceCalls(self._names, self._serve)
         # calls that cannot go straight to the code
-        self._is_special = self.verify or self.options.warnings is not None or self._variadic
+        self._is_special = (
+            self.verify or self.options.warnings is not None or self._variadic or self._adviser is not None
+        )
         self._unchanged: Callable[[], bool] | None = None
         self._watched: list[Specialisation] = []
 

@@ -13,6 +13,7 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python.arithmetic import COMPARISONS, PYTHON_OPERATORS, computed, may_raise, result_type_of
+from transkern.frontend.state.widening import note
 from transkern.frontend.values import doubtful, doubts, large
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import Words, broadcast_dims, masks_agree, stretched
@@ -191,6 +192,8 @@ def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | Non
     except TypeError as error:
         ctx.fail(refusals.OPERANDS, str(error).splitlines()[0], _BITS if op in _OF_BITS else _CONVERT)
     names = tuple(str(d.name) for d in resolved)
+    if dtype is None:
+        note(ctx, args, kinds, names[: ufunc.nin])
     for name in names:
         if name not in ("bool",) and np.dtype(name).kind not in "iufcb":
             ctx.fail(refusals.OPERANDS, f"`{op}` of {', '.join(describe(a) for a in args)}", _CONVERT)

@@ -286,7 +286,7 @@ def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
         ctx.fail(refusals.OPTION, "np.ravel_multi_index with mode= or order=", help)
     dims = dims_of(ctx, a.need("dims"))
     index = a.need("multi_index")
-    if not isinstance(index, Seq) or len(index.items) != len(dims):
+    if not isinstance(index, Seq) or len(index.items) != len(dims) or not dims:
         problem = "np.ravel_multi_index needs a tuple of as many indices as there are dims"
         help = "write them out: np.ravel_multi_index((p[0], p[1]), (rows, columns))"
         ctx.fail(refusals.WRONG_ARGUMENTS, problem, help)

@@ -90,7 +90,7 @@ def written(target: types.FunctionType) -> Written:
         place, again = known[1], _tree_at(known[1])
         assert again is not None
         node = again
-    _mangle(node, place.kind)
+    mangle(node, place.kind)
     return Written(node, place.file, place.lines, place.exact)
 
 
@@ -191,7 +191,7 @@ def _class_of(path: str) -> str:
     return around[-1] if around else ""
 
 
-def _mangle(node: ast.AST, kind: str) -> None:
+def mangle(node: ast.AST, kind: str) -> None:
     """Gives private names (``self.__data``) in a method the name of the class, as Python does."""
     kind = kind.lstrip("_")
     if not kind:

@@ -24,6 +24,7 @@ from transkern.frontend.values.values import (
     Static,
     Value,
 )
+from transkern.ir import build as b
 
 
 def _kind(ctx: Context, value: Value) -> Any:
@@ -46,6 +47,8 @@ def _kind(ctx: Context, value: Value) -> Any:
 
 
 def _result_type(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if not args:
+        ctx.guard(b.FALSE, "ValueError", "at least one array or dtype is required")
     return Static(np.result_type(*[_kind(ctx, a) for a in args]))
 
 

@@ -90,6 +90,15 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: st
         )
 
 
+def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> tuple[tuple[Any, ...], bool]:
+    """What is to be said of a function that disappoints (`analysis.reports.advice`)."""
+    from transkern.analysis.reports import advice
+    from transkern.frontend.sources.source import live_function
+
+    with limits.compilation_of(function), observing():
+        return advice.advise(live_function(function), arg_types, target)
+
+
 def explained(made: Any, target: str = "cpu") -> str:
     """What becomes of a program of array statements on a target, and what is known of its loops."""
     from transkern import pipeline

@@ -110,6 +110,8 @@ _several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
 
 
 def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if not args:
+        return Seq(())
     arrays = [ctx.kept(as_array(ctx, v)) for v in args]
     dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")
     return Seq(tuple(replace(shaping.broadcast_arrays_to(ctx, v, dims), readonly=False) for v in arrays))

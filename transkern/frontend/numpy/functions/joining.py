@@ -191,13 +191,15 @@ def _block(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "TypeError", f"{text}conversion from tuple to ndarray.")
 
 
-    def measure(value: Value) -> tuple[int, int]:
+    def measure(value: Value, place: str = "arrays") -> tuple[int, int]:
         """How deep lists are nested, and the most dimensions of an array."""
         if isinstance(ctx.deref(value), GrowingList):
             problem = "`np.block` of a list whose length is known at run time only"
             ctx.fail(refusals.RUN_TIME_LENGTH, problem, "use np.concatenate")
         if isinstance(value, Seq) and value.kind == "list":
-            inner = [measure(i) for i in value.items]
+            if not value.items:
+                ctx.guard(b.FALSE, "ValueError", f"List at {place} cannot be empty")
+            inner = [measure(i, f"{place}[{k}]") for k, i in enumerate(value.items)]
             return 1 + inner[0][0], max(ndim for _, ndim in inner)
         return 0, as_array(ctx, value).ndim
 
