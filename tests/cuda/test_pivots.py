@@ -9,6 +9,7 @@ import pytest
 
 from tests.cuda.support import Recorder, recorder, small_grid
 from tests.cuda.test_sanitized import run_checked
+from tests.fuzz.stages import function_of, interpreted
 from tests.suppression import spellings
 from transkern.fuse.devices import pivots
 from transkern.pipeline import passes_for, program_of
@@ -346,6 +347,26 @@ def test_what_others_change_meanwhile_keeps_the_loop_in_order(text):
     r = np.random.default_rng(5)
     sets = [(r.normal(0, 2, n).astype(np.float32), r.permutation(n).astype(np.float32), 0.4) for n in (0, 1, 40, 100)]
     compare(text, "f(float32[n],float32[n],float)", sets, grid=False, blocked=False)
+
+
+OTHERS = {"soft": SOFT, "owners": OWNERS, "downwards": DOWNWARDS, "left": LEFT, "everybody": EVERYBODY, "state": STATE,
+          "longer": LONGER, "shorter": SHORTER, "again": AGAIN}  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [5])
+@pytest.mark.parametrize("case", [*SPELLED, *OTHERS], ids=str)
+def test_the_interpreter_with_parallel_iterations_in_any_order(case, size, monkeypatch):
+    monkeypatch.setattr(pivots, "BLOCK", size)
+    boxed = isinstance(case, tuple)
+    text = "import numpy as np\n" + (spelled(*case) if boxed else OTHERS[case])
+    function, r = function_of(text), np.random.default_rng(3)
+    run = interpreted(function, len(passes_for("cuda")), "cuda", r.shuffle)
+    for n in (0, 1, 20, 70):
+        x = r.normal(0, 2, n).astype(np.float32)
+        args = (*boxes(n, seed=n), 0.3) if boxed else (x, r.permutation(n).astype(np.float32), 0.4)
+        expected, found = function(*args), run(*args)
+        for e, f in zip(expected, found, strict=True) if isinstance(expected, tuple) else [(expected, found)]:
+            np.testing.assert_array_equal(np.asarray(f), np.asarray(e))
 
 
 RACES = {
