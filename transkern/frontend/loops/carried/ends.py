@@ -118,7 +118,7 @@ def end_iteration(state: LoopState, owner: Loops, leaving: bool = False) -> None
         note_left(state, name, slot, value)
         (state.outside.kept if value == slot else state.outside.rebound).add(name)
         if value != slot or _lists_in(value):
-            check_alias(state, owner, name, value)
+            check_alias(state, owner, name, slot, value)
             note_shown(state, owner, name, slot, value)
             if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
                 state.outside.views.add(name)

@@ -32,31 +32,37 @@ if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
 
 
-def check_alias(state: LoopState, owner: Loops, name: str, value: Value) -> None:
+def check_alias(state: LoopState, owner: Loops, name: str, slot: Value, value: Value) -> None:
     """Two names for one array at the end of an iteration, or one for an array that stands in a list, a dict or an
     object, and a store into it: copies would not do."""
-    # what a branch has chosen is a copy of what it shows
-    bases = {base for one in _arrays_of(value) if one.view for base in owner.ctx.aliasing.shown_by(one.base)}
-    if not bases:
-        return
-    heap = owner.ctx.heap.contents
+    aliasing, heap = owner.ctx.aliasing, owner.ctx.heap.contents
+    left = {one.base for one in _arrays_of(value) if one.view}
     same = [
-        k for k, v in owner.env.items() if k != name and is_memory_of(heap, v, bases)
+        k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base in left
         and (k not in state.all_assigned or state.is_live(k))  # else the next iteration begins with another array
     ]  # fmt: skip
-    outer = (frame for frame in owner.ctx.scopes.frames if frame is not owner.env)
-    same += [k for frame in outer for k, v in frame.items() if is_memory_of(heap, v, bases)]
-    # stores into what a list has, `note_shown` sees to: that the list changes is none
-    stored = state.stored & {name, *(k for k in same if isinstance(owner.env.get(k), Array))}
+    stored = state.stored & {name, *same}
     if same and stored:
-        held = owner.env.get(same[0])
-        are = f"`{name}` and `{same[0]}` are one array" if isinstance(held, Array) else f"`{name}` is in `{same[0]}`"
         owner.ctx.fail(
             refusals.LOOP_ALIAS,
-            f"{are} at the end of an iteration, and the loop stores into `{sorted(stored)[0]}`",
-            f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}" if isinstance(held, Array)
-            else f"bind {name} to a copy",
+            f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
+            f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
         )  # fmt: skip
+    # stores into what an iteration begins with; those through what else shows it, `note_shown` sees to
+    if not left or not any(one.base in aliasing.stored_in for one in _arrays_of(slot)):
+        return
+    shown = set[str]().union(*map(aliasing.shown_by, left))  # what a branch has chosen is a copy of what it shows
+    held = [
+        k for frame in owner.ctx.scopes.frames for k, v in frame.items()
+        if (frame is not owner.env or (k != name and (k not in state.all_assigned or state.is_live(k))))
+        and is_memory_of(heap, v, shown)
+    ]  # fmt: skip
+    if held:
+        owner.ctx.fail(
+            refusals.LOOP_ALIAS,
+            f"`{name}` is in `{held[0]}` at the end of an iteration, and the loop stores into `{name}`",
+            f"bind {name} to a copy",
+        )
 
 
 def _arrays_of(value: Value) -> Iterator[Array]:
