@@ -38,6 +38,8 @@ LASTING = 0.2
 IMPORTS, COST, NODE_COST, AGAIN_COST = 0.25, 0.1, 2e-3, 0.04
 """Seconds: what is imported for the first compilation, each one, for each node of the syntax tree, and what code costs
 that the cache has."""
+LOADING = 0.15
+"""What is imported for the first code that the cache has."""
 
 ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
 ELEMENT = 1e-9  # the same for each element in an operation of NumPy's
@@ -66,7 +68,7 @@ class Account:
     def next_cost(self, record: Record) -> float:
         """What the next compilation of a function will cost."""
         if record.cached:
-            return AGAIN_COST
+            return AGAIN_COST + (0.0 if self.imported or self.cost else LOADING)
         return record.cost + (0.0 if self.imported else IMPORTS)
 
     def charge(self, seconds: float, cached: bool) -> None:
@@ -127,6 +129,12 @@ class Record:
         python, code = self._compared()
         return python - code
 
+    def saved_by_all(self) -> float | None:
+        """Seconds that the function has saved where all of its calls were compiled, as far as anybody knows."""
+        if self.python or not self.compiled or not self.before:
+            return None
+        return max(self.without_code() - self.in_code().seconds, 0.0)
+
     def times(self) -> float:
         """How many times as fast compiled calls were, for sizes that ran in Python too; 0 where there are none."""
         python, code = self._compared()
@@ -148,7 +156,8 @@ class Record:
         spent = self.in_python().seconds + running
         cost, credit = account.next_cost(self), account.credit(now)
         known = GAIN * (self.before - spent)
-        if known >= cost or (known >= LASTING * cost and credit >= cost - known):
+        left = ADVANCE if self.runs else 0.0  # that the run before has not used
+        if known >= cost or (known >= LASTING * cost and credit + left >= cost - known):
             return True
         expected = max(spent, TRUST * guess)
         return expected >= TIMES * cost and (credit >= cost or expected >= SURE * (cost + max(0.0, -credit)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.attempt import Attempt, Declined, Warned
-from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
+from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, guessed, size_class
 from transkern.dropin.recording import Recording
 from transkern.dropin.rewriting import Site
 from transkern.runtime.boundary import behind_ours
@@ -114,6 +114,8 @@ class Watched:
             self.record.before, self.record.calls = known["python"], known["calls"]
             self.record.cost, self.record.runs = known["cost"], known["runs"]
             self.record.cached = known["state"] == COMPILED
+            if self.record.cached and known.get("saved", AGAIN_COST) < AGAIN_COST:
+                self.state, self.why = PYTHON, "saves less than it takes to load"
             if known["state"] == PARTED:
                 self._refused = {tuple(place): why for place, why in known.get("refused", ())}
             if known["state"] == PYTHON:

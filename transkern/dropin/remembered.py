@@ -49,6 +49,8 @@ class Memory:
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
                 "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
             }  # fmt: skip
+            if state is COMPILED and (saved := one.record.saved_by_all()) is not None:
+                kept["saved"] = saved
             if state is PARTED and one.parts is not None:
                 kept["refused"] = [[[*place], why] for place, why in one.parts.refused.items()]
             files.setdefault(one.site.file, {})[f"{one.site.first} {one.site.name}"] = kept
@@ -65,7 +67,7 @@ class Memory:
 
 def _is_sound(known: dict[str, Any]) -> bool:
     """Whether it is what `keep` writes: it lies in a file."""
-    numbers = [known.get(name) for name in ("python", "cost", "runs", "calls")]
+    numbers = [known.get(name) for name in ("python", "cost", "runs", "calls")] + [known.get("saved", 0.0)]
     return (
         isinstance(known.get("state"), str) and isinstance(known.get("why"), str)
         and all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers)
