@@ -46,6 +46,7 @@ class _Checking:
         self.handed: set[str] = set()  # what kernels bind: the host may get it from memory, under the same name
         self.everywhere = _parameters(program) | dict(program.variables) | {n.ROOM: "index"}
         self.hidden = {s.buffer for s in walk(program.body) if isinstance(s, n.Alloc)}  # outside of their blocks
+        self.axes = {s.axis for s in walk(program.body) if isinstance(s, n.Loop)}
         for s in walk(program.body):
             if isinstance(s, (n.Filter, n.Compact)):
                 self.everywhere.setdefault(s.count, "index")
@@ -123,14 +124,13 @@ class _Checking:
                 self.plain(s, seen)
 
     def shape(self, s: n.Define) -> None:
-        """What is computed has the shape of the memory that it is put into: as far as can be told, where one of both
-        has been simplified."""
+        """What is computed has the shape of the memory that it is put into: as far as can be told, where other names
+        for the same size have been put into one of both. A size that changes with a loop's axis does so in both."""
         dims, extents = self.program.buffers[s.buffer].dims, tuple(a.extent for a in s.axes)
         if len(dims) != len(extents):
             self.fail(f"`{s.buffer}` has other dims than what it is made of")
         for dim, extent in zip(dims, extents, strict=False):
-            known = dim == extent or b.difference(dim, extent) == 0
-            if not known and variables_read(extent) - variables_read(dim):
+            if (variables_read(extent) - variables_read(dim)) & self.axes and b.difference(dim, extent) != 0:
                 self.fail(f"`{s.buffer}` has other dims than what it is made of")
 
     def plain(self, s: n.Stmt, seen: dict[str, str]) -> None:
