@@ -37,3 +37,13 @@ def test_signs(function: Any, dtype: str) -> None:
         for mine, theirs in zip(transkern.compile(function, target="cpu")(given), wanted, strict=True):
             np.testing.assert_array_equal(mine, theirs)
             np.testing.assert_array_equal(np.signbit(mine[~np.isnan(mine)]), np.signbit(theirs[~np.isnan(theirs)]))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+def test_the_second_of_two_zeros(dtype):
+    def largest(x):
+        return np.maximum(x.astype(dtype), -0.0), np.maximum(np.sqrt(x), -0.0), np.maximum(abs(x), 0.0)
+
+    x = np.array([0.0, 1.0, 0.0, 4.0, 0.0])
+    for wanted, found in zip(largest(x), transkern.compile(largest, target="cpu")(x), strict=True):
+        assert wanted.tobytes() == found.tobytes()

@@ -40,7 +40,9 @@ def _asked(e: Apply) -> Expr | None:
             return x
         case Apply("greater", (Const(float() as value, "float32" | "float64"), x)) if value <= 0:
             return x
-        case Apply("maximum" | "maximum_number", (x, Const(float() as value)), "float32" | "float64") if value <= 0:
+        case Apply("maximum" | "maximum_number", (x, Const(float() as value)), "float32" | "float64") if (
+            value < 0 or str(value) == "0.0"  # of 0.0 and -0.0 it is the second
+        ):
             return x
         case _:
             return None
