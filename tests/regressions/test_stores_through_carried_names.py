@@ -125,3 +125,32 @@ def copied(x, n):
 def test_where_nothing_is_shared_all_is_as_before(function):
     require("cc")
     alike(function, np.arange(4.0), np.arange(300.0))
+
+
+def handed_on(x, n):
+    a = np.zeros((2, 4)) + x
+    best, other = x * 1, x * 0
+    for k in range(len(n)):
+        other[0] = k + 0.5
+        best, other = other, best
+        if n[k] <= 2:
+            best = a[0]
+    return best, other * 1, a
+
+
+def handed_on_from_a_tuple(x, n):
+    t = (x * 3, x + 2)
+    best, other = x * 1, x * 0
+    for k in range(len(n)):
+        other[0] = k + 0.5
+        t = (t[1], t[0])
+        other = best
+        best = t[0]
+    return best, other * 1, t[0] * 1, t[1] * 1
+
+
+@pytest.mark.parametrize("function", [handed_on, handed_on_from_a_tuple])
+def test_no_store_goes_to_a_copy_of_an_iteration_before(function):
+    require("cc")
+    with pytest.raises(transkern.CompileError, match="at the end of an iteration, and the loop stores"):
+        transkern.compile(function, target="cpu")(np.arange(4.0), np.arange(5.0))

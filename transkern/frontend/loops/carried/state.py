@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -201,7 +202,6 @@ class LoopState:
         for token, kind in self.contents.touched.items():
             contents = contents_of(self, owner, token, kind)
             owner.ctx.heap.contents[token] = self.contents.objects[token] = contents
-        self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
             if name in self.outside.never:
                 continue
@@ -218,8 +218,6 @@ class LoopState:
             owner.env[name] = slot
             if value is not None and stands_in_list(value, owner.ctx.heap.handed, owner.ctx.aliasing.appended):
                 handing.must_keep(owner.ctx, slot)
-            if name in self.outside.shown:
-                self.note_copies(owner.ctx, name, slot, self.outside.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -228,6 +226,11 @@ class LoopState:
                 owner.env[name] = Maybe(slot, flag, unknown=_unknown(name, self.before.get(name)))
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self.needs_flag(name))  # type: ignore[misc]
+        self._note_copied_items(owner.ctx)
+        for name, slot in self.slots.items():
+            if name in self.outside.shown:
+                made_anew = self._made_anew(owner.ctx.heap.contents, name)
+                self.note_copies(owner.ctx, name, slot, self.outside.shown[name] - made_anew)
 
     def _note_site(self, ctx: Context, name: str, slot: Value) -> None:
         """What a loop first makes, and then changes, is known by where it is made: there it may begin anew."""
@@ -237,11 +240,12 @@ class LoopState:
         if name in self.contents.made_at and inner.token in self.contents.fresh:
             ctx.heap.sites[inner.token] = self.contents.made_at[name]
 
-    def _made_anew(self, name: str) -> set[str]:
+    def _made_anew(self, heap: Mapping[int, Value], name: str) -> set[str]:
         """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
         it could store into them."""
         others = set[str]().union(*(shown for other, shown in self.outside.shown.items() if other != name))
-        return self.outside.shown[name] - others - self.known
+        carried = (v for slot in self.slots.values() for v in reached(heap, slot) if isinstance(v, Array))
+        return self.outside.shown[name] - others - self.known - {v.base for v in carried}
 
     def note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
         """Nobody may store into what a slot is a copy of."""
@@ -255,7 +259,8 @@ class LoopState:
         """The same for what lists, dicts and objects from before the loop hold."""
         if ITEM in self.outside.shown:
             for contents in self.contents.objects.values():
-                self.note_copies(ctx, ITEM, contents, self.outside.shown[ITEM] - self._made_anew(ITEM))
+                shown = self.outside.shown[ITEM] - self._made_anew(ctx.heap.contents, ITEM)
+                self.note_copies(ctx, ITEM, contents, shown)
 
     def is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
@@ -366,7 +371,7 @@ class LoopState:
                 continue
             before = self.before.get(name)
             if name in self.outside.shown:
-                self.note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
+                self.note_copies(owner.ctx, name, self.slots[name], self._made_anew(owner.ctx.heap.contents, name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
                 env[name] = Maybe(env[name], self.flags[name], unknown=_unknown(name, self.before.get(name)))
