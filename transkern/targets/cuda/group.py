@@ -259,6 +259,7 @@ class GroupBody(Body):
         accesses = within((s,), self.program.buffers, self.written, Spread(("",), aligned=False))
         self.touch(accesses)
         self.unit.pieces |= {"reduce", "fold"}
+        self.meets = True  # also where the other blocks do not wait for it: only these groups have a first block
         self.open(f"if ({self.group}.leads())")
         block = self.unit.local("first_block")
         self.line(f"Block &{block} = {self.group}.first();")
