@@ -246,7 +246,7 @@ def test_an_error_of_ours_says_so(monkeypatch: pytest.MonkeyPatch, where: str) -
         case "types":
             monkeypatch.setattr("transkern.frontend.values.types.types_of", broken)
         case "settling":
-            monkeypatch.setattr("transkern.runtime.compiled.settled", lambda *_: set())
+            monkeypatch.setattr("transkern.runtime.calls.settling.settled", lambda *_: set())
             monkeypatch.setattr(
                 "transkern.runtime.caching.building.build",
                 lambda *_, **__: compiled_module.Specialisation((), "cpu", lambda *_: NotImplemented, lambda: "sizes"),

@@ -94,7 +94,8 @@ for g, n in cases:
     call(often)
     after, more = memory(), [sys.getrefcount(h) for h in held]
     assert after - before < 1 << 20, (g, after - before)
-    assert all(abs(a - b) < 100 for a, b in zip(more, counts, strict=True)), (g, counts, more)
+    # what was kept for the calls before may go
+    assert all(-500 < a - b < 100 for a, b in zip(more, counts, strict=True)), (g, counts, more)
 print("flat")
 """
     assert run(program) == "flat\n"
