@@ -206,10 +206,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         array = as_array(ctx, value)
         array = ctx.compact(array, "row") if array.mask is not None else array
         if array.view:
-            aliasing.note_append(ctx, array.base)
-            aliasing.note_held(ctx, owner.buffer, array.base)
-            twins.note_array(ctx, owner, array)
-            owner.shared = owner.shared or aliasing.holds_arguments(ctx, array.base)
+            owner.shared = handing.note_element(ctx, owner, array) or owner.shared
         list_type(ctx, owner, array.dtype, array.dims, False)
         twins.check_left(ctx, owner)
         index = (*owner.index(count), *(a.var for a in array.axes))
@@ -378,10 +375,7 @@ def _array_number(ctx: Context, held: Rows, value: Array | Concatenation) -> Exp
         ctx.fail(refusals.LIST_OF_TYPES, f"an array among {held.kind}s", "append arrays only")
     held.kind = "array"
     if array.view:
-        aliasing.note_append(ctx, array.base)
-        aliasing.note_held(ctx, held.pool.buffer, array.base)
-        twins.note_array(ctx, held.pool, array)
-        held.shared = held.shared or aliasing.holds_arguments(ctx, array.base)
+        held.shared = handing.note_element(ctx, held.pool, array) or held.shared
     number = _new_row(ctx, held)
     extend_row(ctx, Row(held, number), array, is_new=True)
     return number

@@ -167,10 +167,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
     if not same or array.dtype != owner.dtype:
         ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "store arrays of one dtype and shape")
     if array.view:
-        aliasing.note_append(ctx, array.base)
-        aliasing.note_held(ctx, owner.buffer, array.base)
-        twins.note_array(ctx, owner, array)
-        owner.shared = owner.shared or aliasing.holds_arguments(ctx, array.base)
+        owner.shared = handing.note_element(ctx, owner, array) or owner.shared
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
     ctx.names.buffers[owner.buffer] = list_types.without_range(ctx.names.buffers[owner.buffer])

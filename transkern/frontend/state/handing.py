@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.state import aliasing, choices
+from transkern.frontend.state import aliasing, choices, twins
 from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Value, children, lies
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
@@ -43,6 +43,15 @@ def only_read(ctx: Context, value: Value) -> None:
         _note_read(ctx, value)
     for buffer in memory(ctx.deref(value)):
         aliasing.note_append(ctx, buffer)
+
+
+def note_element(ctx: Context, owner: GrowingList, array: Array) -> bool:
+    """A view of an array becomes an element of a list, as a copy: nobody may change it later. Whether it is one of an
+    argument's."""
+    aliasing.note_append(ctx, array.base)
+    aliasing.note_held(ctx, owner.buffer, array.base)
+    twins.note_array(ctx, owner, array)
+    return aliasing.holds_arguments(ctx, array.base)
 
 
 def memory(contents: Value) -> list[str]:
