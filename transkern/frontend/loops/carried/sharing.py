@@ -37,10 +37,9 @@ def check_alias(state: LoopState, owner: Loops, name: str, slot: Value, value: V
     object, and a store into it: copies would not do."""
     aliasing, heap = owner.ctx.aliasing, owner.ctx.heap.contents
     left = {one.base for one in _arrays_of(value) if one.view}
-    same = [
-        k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base in left
-        and (k not in state.all_assigned or state.is_live(k))  # else the next iteration begins with another array
-    ]  # fmt: skip
+    # of others, the next iteration begins with another array
+    others = {k: v for k, v in owner.env.items() if k != name and (k not in state.all_assigned or state.is_live(k))}
+    same = [k for k, v in others.items() if isinstance(v, Array) and v.view and v.base in left]
     stored = state.stored & {name, *same}
     if same and stored:
         owner.ctx.fail(
@@ -52,11 +51,8 @@ def check_alias(state: LoopState, owner: Loops, name: str, slot: Value, value: V
     if not left or not any(one.base in aliasing.stored_in for one in _arrays_of(slot)):
         return
     shown = set[str]().union(*map(aliasing.shown_by, left))  # what a branch has chosen is a copy of what it shows
-    held = [
-        k for frame in owner.ctx.scopes.frames for k, v in frame.items()
-        if (frame is not owner.env or (k != name and (k not in state.all_assigned or state.is_live(k))))
-        and is_memory_of(heap, v, shown)
-    ]  # fmt: skip
+    frames = (others if frame is owner.env else frame for frame in owner.ctx.scopes.frames)
+    held = [k for frame in frames for k, v in frame.items() if is_memory_of(heap, v, shown)]
     if held:
         owner.ctx.fail(
             refusals.LOOP_ALIAS,
