@@ -59,7 +59,6 @@ class Pivots:
         return b.add(self.first, step) if self.up else b.sub(self.first, b.add(step, b.ONE))
 
 
-
 class Finder:
     """Finds such loops in a program whose arrays are `buffers`."""
 

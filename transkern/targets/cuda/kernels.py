@@ -35,7 +35,6 @@ from transkern.targets.cuda.launches import (
     TILED,
     KernelText,
     Launch,
-    wrapped,
 )
 from transkern.targets.cuda.nests import (
     has_parallel,
@@ -50,6 +49,7 @@ from transkern.targets.cuda.nests import (
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.cuda.spelling import PREFIX, TYPES
+from transkern.targets.wrapping import wrapped
 
 
 class KernelPrinter:

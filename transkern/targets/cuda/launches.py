@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from transkern.ir import nodes as n
@@ -44,19 +43,3 @@ class KernelText:
     cooperative: bool = False  # a ``block`` kernel that a cooperative grid can run, too: its last parameter is for that
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
-
-
-def wrapped(params: Sequence[str], width: int = 110, indent: int = 8) -> str:
-    """Parameters, broken over lines where they are long."""
-    one = ", ".join(params)
-    if len(one) <= width - 50:
-        return one
-    lines, current = [], ""
-    for p in params:
-        if current and len(current) + len(p) > width:
-            lines.append(current.rstrip())
-            current = ""
-        current += p + ", "
-    lines.append(current.rstrip().rstrip(","))
-    pad = "\n" + " " * indent
-    return pad + pad.join(lines)

@@ -16,6 +16,7 @@ from transkern.targets.cpu.printing.memory import free_last, reserve_early
 from transkern.targets.cpu.printing.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.printing.types import TYPES, element_type
 from transkern.targets.cpu.running import COUNTED, estimate
+from transkern.targets.wrapping import wrapped
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -87,7 +88,8 @@ def function_of(printer: KernelPrinter, kernel: n.Kernel, live_after: Container[
     result = "int" if guarded else "void"
     if guarded:
         printer.line("return 0;")
-    head = f"static {result} {ident(kernel.name)}({_wrapped(params)})"
+    taken = wrapped(params or ("void",), 100, most=90)
+    head = f"static {result} {ident(kernel.name)}({taken})"
     if packed_under_conditions(kernel.body, printer.c.offset):
         head = f"{BRANCHES_STAY}\n{head}"
     text = head + " {\n" + "\n".join(printer.lines) + "\n}\n"
@@ -101,21 +103,6 @@ def function_of(printer: KernelPrinter, kernel: n.Kernel, live_after: Container[
         printer.estimate.long,
         printer.counts,
     )
-
-
-def _wrapped(params: Sequence[str]) -> str:
-    """Parameters, broken over lines where they are long."""
-    one = ", ".join(params) or "void"
-    if len(one) <= 90:
-        return one
-    lines, current = [], ""
-    for p in params:
-        if current and len(current) + len(p) > 100:
-            lines.append(current.rstrip())
-            current = ""
-        current += p + ", "
-    lines.append(current.rstrip().rstrip(","))
-    return "\n        " + "\n        ".join(lines)
 
 
 def _needs_value(body: Sequence[n.Stmt], name: str) -> bool:

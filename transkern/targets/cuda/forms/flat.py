@@ -17,10 +17,11 @@ from transkern.ir.storage import itemsize
 from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit
-from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch, wrapped
+from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch
 from transkern.targets.cuda.nests import nest
 from transkern.targets.cuda.parameters import parameters
 from transkern.targets.cuda.spelling import PREFIX, TYPES
+from transkern.targets.wrapping import wrapped
 
 _BYTES = 16  # the widest load there is
 _SHORT = 16  # rows of a constant length below this are not worth words
