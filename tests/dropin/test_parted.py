@@ -21,6 +21,7 @@ import pytest
 
 from tests.corpus.registry import Case, difference, outcome
 from tests.dropin.test_scripts import run
+from tests.dropin.tracing import tracer_of
 from tests.partial.test_random import MODULES, probed
 from tests.tools import require
 from transkern.dropin import attempt
@@ -170,20 +171,13 @@ def seen(call: Callable[[dict[str, Any], Any], Any], module: dict[str, Any], tra
     """What a call gives, or how its error is printed; what it warns of, and what a tracer sees."""
     events: list[Any] = []
 
-    def tracer(frame: types.FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename == module["__file__"]:
-            line = 0 if event == "return" and argument is None else frame.f_lineno
-            events.append((frame.f_code.co_name, event, line))
-            return tracer
-        return None
-
     x = np.random.default_rng(0).random(60)
     before = sys.gettrace()
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
             if trace:
-                sys.settrace(tracer)
+                sys.settrace(tracer_of(module["__file__"], events))
             told = repr(call(module, x))
         except Exception:
             sys.settrace(before)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.dropin.tracing import tracer_of
 from transkern.dropin.rewriting import Site, rewritten
 from transkern.standing_in import plain_code
 
@@ -170,18 +171,10 @@ def outcome(call: Callable[[dict[str, Any]], Any], module: dict[str, Any], trace
     """What a call gives: a result, or how an error is printed; and what a tracer sees."""
     events: list[Any] = []
 
-    def tracer(frame: types.FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename == module["__file__"]:
-            # At which line a function ends that an error leaves is not told.
-            line = 0 if event == "return" and argument is None else frame.f_lineno
-            events.append((frame.f_code.co_name, event, line))
-            return tracer
-        return None
-
     before = sys.gettrace()
     try:
         if trace:
-            sys.settrace(tracer)
+            sys.settrace(tracer_of(module["__file__"], events))
         return call(module), None, events
     except Exception:
         sys.settrace(before)
