@@ -16,10 +16,8 @@ import pytest
 
 from tests.tools import COMPLETE, LEFT_OUT
 from transkern import pipeline
-from transkern.fuse.lowering.lower import lower
-from transkern.ir import printer
 from transkern.ir.nodes import Program
-from transkern.ir.verify import violations
+from transkern.ir.verify import verified
 from transkern.pipeline import PASSES, Pass
 from transkern.targets.cpu import build, compiler, library
 from transkern.targets.cuda.simulator import compile as simulated
@@ -62,20 +60,7 @@ def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
     def checked(
         program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
     ) -> Program:
-        before, lowered = program, False
-
-        def look(name: str, program: Program) -> None:
-            nonlocal before, lowered
-            if after is not None:
-                after(name, program)
-            lowering = name == lower.__name__
-            lowered = lowered or lowering
-            if lowering or (program is not before and program != before):  # else it has been checked
-                problems = violations(program, lowered)
-                assert not problems, f"after {name}: {'; '.join(problems)}\n{printer.program(program)}"
-            before = program
-
-        return run(program, passes, look)
+        return run(program, passes, verified(after, program))
 
     return checked
 

@@ -29,6 +29,7 @@ LATE = {
     "transkern.dropin.sessions": "the report comes at the end, if anybody asks for it",
     "transkern.frameworks.tracing": "JAX and PyTorch are optional",
     "transkern.pipeline": "a target's passes are loaded where it is asked for",
+    "transkern.runtime.boundary": "only an error of transkern's own writes a script",
     "transkern.runtime.caching.building": "code from the disk cache needs no compiler; a target is loaded by itself",
     "transkern.runtime.caching.cached": "code from the disk cache needs no compiler, and no printer",
     "transkern.runtime.caching.making": "code from the disk cache needs no compiler",

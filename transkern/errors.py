@@ -105,20 +105,52 @@ class WarnsItself(HasEffects):
     spans: tuple[Span, ...] = ()
 
 
+_PASS = "transkern_pass"
+
+
+def came_up_in(error: BaseException, name: str) -> None:
+    """Notes the pass in which an error came up; the innermost of them, where a pass runs others."""
+    vars(error).setdefault(_PASS, name)
+
+
 class InternalError(Placed):
     """transkern itself went wrong while it compiled a function: a bug of transkern, and never the function's own
-    exception. The message names the function and the line that was being translated."""
+    exception. The message names the function, the line that was being translated, and the pass, where one ran;
+    `report` is the file of a script that shows it, or empty."""
+
+    report = ""
+    cause = ""
+    compiled = ""
 
     @classmethod
-    def of(cls, error: BaseException, name: str, span: Span = NOWHERE, lines: Sequence[str] = ()) -> InternalError:
+    def of(
+        cls, error: BaseException, name: str, span: Span = NOWHERE, lines: Sequence[str] = (), report: str = ""
+    ) -> InternalError:
         """For an error of ours that came up while the function `name` was compiled."""
-        told = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        problem = f"transkern went wrong while it compiled `{name}` ({told})"
+        return cls._saying(cls.told(error), name, span, lines, report)
+
+    @classmethod
+    def _saying(cls, cause: str, name: str, span: Span, lines: Sequence[str], report: str) -> InternalError:
+        with_what = f"this script, which shows it: {report}" if report else "the function"
         help = (
-            "this is a bug in transkern, not in the function: please report it with the function;"
+            f"this is a bug in transkern, not in the function: please report it with {with_what};"
             ' meanwhile fallback="numpy" runs it in NumPy, and TRANSKERN_DEBUG=1 shows the whole traceback'
         )
-        return cls(refusals.INTERNAL, problem, help, span, lines)
+        problem = f"transkern went wrong while it compiled `{name}` ({cause})"
+        made = cls(refusals.INTERNAL, problem, help, span, lines)
+        made.report, made.cause, made.compiled = report, cause, name
+        return made
+
+    def with_report(self, report: str) -> InternalError:
+        """The same, with the file of a script that shows it."""
+        return self._saying(self.cause, self.compiled, self.span, self.lines, report)
+
+    @staticmethod
+    def told(error: BaseException) -> str:
+        """An error of ours in a line: what it is, and in which pass it came up."""
+        told = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        where = vars(error).get(_PASS)
+        return f"{told}, in the pass `{where}`" if where else told
 
 
 class PerformanceWarning(UserWarning):

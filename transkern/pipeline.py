@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 
 from transkern import refusals
 from transkern.analysis import integers
-from transkern.errors import HasEffects, WarnsItself
+from transkern.errors import HasEffects, WarnsItself, came_up_in
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
@@ -109,6 +110,7 @@ from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
+from transkern.ir.verify import VERIFY, verified
 from transkern.limits import check_time
 from transkern.options import Options
 
@@ -317,13 +319,19 @@ def passes_for(target: str) -> tuple[Pass, ...]:
 def run(
     program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
 ) -> Program:
-    """`program` through `passes`; `after` sees it after each."""
+    """`program` through `passes`; `after` sees it after each. An error that is not a refusal tells the pass."""
     integers.begin()
+    if os.environ.get(VERIFY) == "1":
+        after = verified(after, program)
     for one in passes:
         check_time()
-        program = one(program)
-        if after is not None:
-            after(one.__name__, program)
+        try:
+            program = one(program)
+            if after is not None:
+                after(one.__name__, program)
+        except Exception as error:
+            came_up_in(error, one.__name__)
+            raise
     return program
 
 

@@ -8,23 +8,18 @@ import os
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
-import transkern
 from tests.fuzz.batch import Report
 from tests.fuzz.oracle import Oracle, Outcome, call, difference
 from tests.fuzz.programs import Program
-from transkern import pipeline
+from transkern.debug.staged import Staged, names
 from transkern.errors import CompileError
-from transkern.frontend.sources.source import live_function
-from transkern.frontend.specialise import specialise
-from transkern.fuse.lowering.lower import lower
-from transkern.ir.oracle.interpret import WrongCode, interpret
 from transkern.ir.oracle.numbers import Invalid
-from transkern.ir.verify import violations
-from transkern.runtime.caching import building, making
-from transkern.runtime.specialisation import Specialisation
+from transkern.runtime.caching import building
+
+interpreted = Staged
+"""A compiled function whose code is the interpreter on the program after so many passes."""
 
 _numbers = itertools.count()
 
@@ -49,65 +44,6 @@ def built_by(build: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         building.build = before
-
-
-def interpreted(
-    function: Callable[..., Any], stage: int, target: str = "cpu", shuffle: Callable[[list[int]], None] | None = None
-) -> Callable[..., Any]:
-    """A compiled function whose code is the interpreter on the program after the first `stage` passes."""
-    compiled = transkern.compile(function, target=target)
-    passes = pipeline.passes_for(target)[:stage]
-
-    def build(function: Any, types: tuple[Any, ...], target: str, narrow: bool = False) -> Specialisation:
-        program = pipeline.run(specialise(live_function(function), types, target == "cpu"), passes)
-        if problems := violations(program, lower in passes):
-            raise Invalid("; ".join(problems))
-        reason = ["types"]
-
-        def run(*args: Any) -> Any:
-            try:
-                return interpret(program, args[: len(args)], shuffle)
-            except WrongCode as why:
-                reason[0] = str(why)
-                if reason[0] == "types" and any(getattr(p, "written", False) for p in program.params):
-                    reason[0] = "types"
-                return NotImplemented
-
-        made = making.specialisation(
-            replace(program, captured=()), types, target, _overlapping(program, run, reason)
-        )
-        made.why = lambda: reason[0]
-        return made
-
-    def running(*args: Any) -> Any:
-        with built_by(build):
-            return compiled(*args)
-
-    return running
-
-
-def _overlapping(program: Any, run: Callable[..., Any], reason: list[str]) -> Callable[..., Any]:
-    """`run`, refusing arrays that share memory where the program was made for arrays that do not."""
-    from transkern.ir.nodes import ArrayParam
-    from transkern.runtime.arrays import overlapping
-
-    arrays = [(k, p) for k, p in enumerate(program.params) if isinstance(p, ArrayParam)]
-
-    def checked(*args: Any) -> Any:
-        given = arrays[: sum(k < len(args) for k, _ in arrays)]  # behind them stand those from outside the function
-        separate = [(p.name, args[k]) for k, p in given if not p.base]
-        for group in overlapping([name for name, _ in separate], [a for _, a in separate]):
-            if set(group) & {p.name for _, p in arrays if p.written}:
-                reason[0] = "overlap"
-                return NotImplemented
-        return run(*args)
-
-    return checked
-
-
-def names(target: str = "cpu") -> list[str]:
-    """The stages: the front end, and each pass."""
-    return ["frontend", *(p.__name__ for p in pipeline.passes_for(target))]
 
 
 def check(program: Program, stage: int, target: str = "cpu") -> Report:

@@ -27,7 +27,9 @@ class _Refusal(click.ClickException):
         refusal(self.message)
 
 
-class _Group(click.Group):
+class Group(click.Group):
+    """Commands whose refusals are shown as they are."""
+
     def invoke(self, ctx: click.Context) -> Any:
         from transkern.cli.show import coloured
 
@@ -40,7 +42,7 @@ class _Group(click.Group):
             raise _Refusal(f"not a text file in UTF-8: {error}") from error
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="transkern")
 def cli() -> None:
     """Compile plain NumPy functions to kernels for the CPU (C with OpenMP), CUDA and Pallas."""
@@ -70,15 +72,17 @@ def main() -> None:
 @click.option("--allow-float32", is_flag=True, help="Compute float64 in float32 where the target has no float64.")
 @click.option("--no-boundscheck", is_flag=True, help="Leave out the checks of subscripts.")
 @click.option("--fastmath", is_flag=True, help="Add up loops in any order; round products and sums once.")
+@click.option("--timings", "timed", is_flag=True, help="Tell on stderr how long each stage of the compilation took.")
 def emit(
     file: Path, function: str | None, target: str, types: str | None, output: Path | None, print_after: str | None,
-    allow_float32: bool, no_boundscheck: bool, fastmath: bool,
+    allow_float32: bool, no_boundscheck: bool, fastmath: bool, timed: bool,
 ) -> None:  # fmt: skip
     """Show the code of a function of FILE, or write it with -o; what is written runs without transkern.
 
     FILE is read, not run.
     """
     from transkern.cli import show
+    from transkern.debug.timing import Timings
     from transkern.runtime import emitting
 
     if print_after == "help":
@@ -87,7 +91,11 @@ def emit(
     if print_after is not None:
         click.echo(emitting.print_after(file, function, types, print_after, target).rstrip("\n"))
         return
-    texts = emitting.emit_files(file, function, target, types, Options(allow_float32, not no_boundscheck, fastmath))
+    options = Options(allow_float32, not no_boundscheck, fastmath)
+    timings = Timings()
+    texts = emitting.emit_files(file, function, target, types, options, timings)
+    if timed:
+        click.echo(timings.table(), err=True)
     if output is None:
         # The code alone, so that it can be piped into a file or a compiler; what starts it is written by -o.
         (name, text), *others = texts.items()

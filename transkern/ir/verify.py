@@ -7,10 +7,11 @@ question of form: the interpreter runs them so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir import printer
 from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.extremes import is_held
@@ -18,6 +19,11 @@ from transkern.ir.ops import OPS
 from transkern.ir.storage import storage
 from transkern.ir.traverse import own_exprs, variables_read, walk
 
+VERIFY = "TRANSKERN_VERIFY_IR"
+"""The variable of the environment with which all pipelines are `verified`."""
+
+_LOWERING = "lower"
+"""The pass behind which no array statements are left."""
 _ARRAY_STATEMENTS = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
 
 
@@ -26,6 +32,25 @@ def violations(program: n.Program, lowered: bool = True) -> list[str]:
     checking = _Checking(program, lowered)
     checking.block(program.body, {})
     return list(dict.fromkeys(checking.found))
+
+
+def verified(after: Callable[[str, n.Program], None] | None, first: n.Program) -> Callable[[str, n.Program], None]:
+    """What a pipeline is to call behind each pass, beside `after`: raises AssertionError with what is not as it must
+    be, and the program, behind a pass that has changed it. The program goes into the pipeline as `first`."""
+    before, lowered = first, False
+
+    def look(name: str, program: n.Program) -> None:
+        nonlocal before, lowered
+        if after is not None:
+            after(name, program)
+        lowering = name == _LOWERING
+        lowered = lowered or lowering
+        if lowering or (program is not before and program != before):  # else it has been checked
+            problems = violations(program, lowered)
+            assert not problems, f"after {name}: {'; '.join(problems)}\n{printer.program(program)}"
+        before = program
+
+    return look
 
 
 def _allocated(statements: Sequence[n.Stmt]) -> set[str]:

@@ -10,12 +10,13 @@ import linecache
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from transkern.errors import InternalError, NeedsConstant, TranskernError
 from transkern.ir.expr import Span
+from transkern.options import Options
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -23,6 +24,14 @@ _E = TypeVar("_E", bound=BaseException)
 
 DEBUG = "TRANSKERN_DEBUG"
 _OURS = ("transkern.", "transkern_cuda_", "transkern_pallas_", "transkern_step")
+
+
+class Build(NamedTuple):
+    """What is being made: code for arguments of such types."""
+
+    types: Sequence[Any]
+    target: str
+    options: Options
 
 
 def shown(error: _E) -> _E:
@@ -48,27 +57,40 @@ def is_ours(frame: types.FrameType) -> bool:
 
 
 @contextmanager
-def own_errors(function: Callable[..., Any]) -> Iterator[None]:
-    """Inside, nothing of the user's runs: an exception that is not meant for the user is a bug of ours, and says so."""
+def own_errors(function: Callable[..., Any], build: Build | None = None) -> Iterator[None]:
+    """Inside, nothing of the user's runs: an exception that is not meant for the user is a bug of ours, and says so.
+    With what was being built, it comes with a script that shows it."""
     try:
         yield
+    except InternalError as error:
+        if build is None or error.report:
+            raise
+        raise error.with_report(_report(function, build, error.cause)) from error.__cause__
     except (TranskernError, NeedsConstant, OSError, MemoryError):
         raise
     except Exception as error:
-        raise internal_error(function, error) from error
+        raise internal_error(function, error, _report(function, build, InternalError.told(error))) from error
 
 
-def internal_error(function: Callable[..., Any], error: Exception | str) -> InternalError:
+def _report(function: Callable[..., Any], build: Build | None, told: str) -> str:
+    if build is None:
+        return ""
+    from transkern.debug.scripts import keep
+
+    return str(keep(function, *build, told) or "")
+
+
+def internal_error(function: Callable[..., Any], error: Exception | str, report: str = "") -> InternalError:
     """An error of ours at the first line of a function."""
     code = getattr(function, "__code__", None)
     name = getattr(function, "__name__", "?")
     error = AssertionError(error) if isinstance(error, str) else error
     if code is None:
-        return InternalError.of(error, name)
+        return InternalError.of(error, name, report=report)
     lines = [line.rstrip("\n") for line in linecache.getlines(code.co_filename)]
     line = code.co_firstlineno
     end = len(lines[line - 1]) if line <= len(lines) else 0
-    return InternalError.of(error, name, Span(line, 0, line, end, code.co_filename), lines)
+    return InternalError.of(error, name, Span(line, 0, line, end, code.co_filename), lines, report)
 
 
 def callers_depth() -> int:

@@ -17,7 +17,7 @@ from transkern.advising import Adviser, asked_for
 from transkern.errors import CompileError, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import floating, foreign, pickling, structures
-from transkern.runtime.boundary import callers_depth, own_errors, public, shown
+from transkern.runtime.boundary import Build, callers_depth, own_errors, public, shown
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.calls.instead import beside, parts_of, say_that_numpy_runs
 from transkern.runtime.calls.settling import call_known, call_numpy, call_structured, written
@@ -297,7 +297,7 @@ class Compiled:
         if (target, key_types) in self._refused:
             return None
         try:
-            with own_errors(self.function):
+            with own_errors(self.function, Build(key_types, target, self.options)):
                 made = build(self.function, key_types, target, self.options)
         except TranskernError as error:
             if self.fallback != "numpy":
@@ -384,7 +384,7 @@ class Compiled:
 
         found = self._specialisations.get((target, key_types))
         if found is None:
-            with own_errors(self.function):
+            with own_errors(self.function, Build(key_types, target, self.options)):
                 found = build(self.function, key_types, target, self.options)
             self._count_in(found)
             found = self._specialisations.setdefault((target, key_types), found)

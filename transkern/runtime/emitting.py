@@ -15,10 +15,11 @@ from typing import Any
 
 from transkern import limits, pipeline, refusals
 from transkern.analysis.reports.picture import dot
+from transkern.debug.timing import Timings
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.frontend.refused import with_others
 from transkern.frontend.sources.annotations import types_from_annotations, with_defaults
-from transkern.frontend.sources.decorators import check_entry
+from transkern.frontend.sources.decorators import check_entry, is_ours
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.specialise import specialise
@@ -27,7 +28,6 @@ from transkern.frontend.values.types import ArgType, parse_signature
 from transkern.frontend.values.values import Function
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
-from transkern.parsing import all_nodes
 from transkern.runtime import profiling
 from transkern.runtime.caching.building import explained, program_texts
 from transkern.runtime.calls.stated import types_help
@@ -53,18 +53,13 @@ def _function(scope: TextScope, name: str | None, types: str | None) -> Function
 
 def is_decorated(function: Function) -> bool:
     """Whether one of transkern's decorators stands above a function."""
-    return any(map(_is_ours, getattr(function.node, "decorator_list", [])))
-
-
-def _is_ours(decorator: ast.expr) -> bool:
-    """Whether a decorator names transkern."""
-    return any(isinstance(x, ast.Name) and "transkern" in x.id for x in all_nodes(decorator))
+    return any(map(is_ours, getattr(function.node, "decorator_list", [])))
 
 
 def _decorator_types(function: Function) -> str | None:
     """``@transkern.compile(types='…')``."""
     for decorator in getattr(function.node, "decorator_list", []):
-        if isinstance(decorator, ast.Call) and _is_ours(decorator.func):
+        if isinstance(decorator, ast.Call) and is_ours(decorator.func):
             for keyword in decorator.keywords:
                 if keyword.arg == "types" and isinstance(keyword.value, ast.Constant):
                     return str(keyword.value.value)
@@ -110,13 +105,21 @@ def specialised(function: Function, types: tuple[ArgType, ...], target: str = "c
 
 
 def emit_files(
-    path: Path, function: str | None, target: str, types: str | None, options: Options = DEFAULT
-) -> dict[str, str]:
-    """The files of a function on a target: names and texts."""
-    read, compilation = _read(path, function, types)
+    path: Path, function: str | None, target: str, types: str | None, options: Options = DEFAULT,
+    timings: Timings | None = None,
+) -> dict[str, str]:  # fmt: skip
+    """The files of a function on a target: names and texts. `timings` hears how long each stage took."""
+    timings = timings or Timings()
+    with timings.of("reading the file"):
+        read, compilation = _read(path, function, types)
     with compilation:
-        program = pipeline.with_options(_specialised(read, types, target), options)
-        return program_texts(pipeline.run(program, pipeline.passes_for(target)), target, options.allow_float32, read)
+        with timings.of("front end"):
+            program = pipeline.with_options(_specialised(read, types, target), options)
+        with timings.of("loading the passes"):
+            passes = pipeline.passes_for(target)
+        program = pipeline.run(program, passes, timings.after)
+        with timings.of("printing, with what it loads"):
+            return program_texts(program, target, options.allow_float32, read)
 
 
 def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:

@@ -14,6 +14,7 @@ from transkern.errors import CompileError
 from transkern.frontend.sources.source import known_object, span_of
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.values.values import Function, Known, Static, Value
+from transkern.parsing import all_nodes
 
 _CACHING = ("functools.cache", "functools.lru_cache")
 _SAME = (
@@ -39,6 +40,11 @@ def decorated(
         elif path not in _SAME:
             made = called(evaluated(decorator), made, decorator)
     return made
+
+
+def is_ours(decorator: ast.expr) -> bool:
+    """Whether a decorator names transkern."""
+    return any(isinstance(x, ast.Name) and "transkern" in x.id for x in all_nodes(decorator))
 
 
 def check_entry(function: Function, scope: TextScope) -> None:

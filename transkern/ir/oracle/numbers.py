@@ -79,7 +79,7 @@ def begin(op: str, dtype: str) -> Any:
         case "prod":
             return typed(1, dtype)
         case "any" | "all":
-            return np.bool_(op == "all")
+            return typed(op == "all", dtype)
         case _:
             return typed((lowest if op == "max" else highest)(dtype).value, dtype)
 
@@ -93,9 +93,9 @@ def combined(op: str, state: Any, value: Any, dtype: str) -> Any:
         case "prod":
             return state * int(value) if isinstance(state, int) else np.multiply(state, np.dtype(dtype).type(value))
         case "any":
-            return np.bool_(state or value)
+            return typed(bool(state or value), dtype)  # flags as wide as the lanes that set them are integers
         case "all":
-            return np.bool_(state and value)
+            return typed(bool(state and value), dtype)
         case "max" | "min":
             return typed((np.maximum if op == "max" else np.minimum)(state, value), dtype)
         case _:

@@ -361,6 +361,8 @@ def _kept(part: str, name: str) -> bytes:
 # ---- all of it -------------------------------------------------------------------------------------------------------
 
 _FOLDERS = (*bound.BOUNDED, "toolchains")
+REPORTS = "reports"
+"""The folder of scripts that show errors of transkern's own (`debug.scripts`)."""
 _EARLIER = re.compile(r"[0-9a-f]{40}(-[0-9a-f]{40})?\.(json|so|so\.\d+|\d+\.tmp)")  # as earlier versions had them
 _OWN = re.compile(r"transkern-[a-z0-9_]{8}")  # and their folders for temporary files
 _AT_WORK = 3600.0  # seconds for which such a version may still be using one
@@ -371,7 +373,7 @@ def files() -> list[Path]:
     folder = directory()
     found: list[Path] = []
     if folder is not None and folder.is_dir():
-        for part in (*_FOLDERS, "scratch"):
+        for part in (*_FOLDERS, REPORTS, "scratch"):
             found += _inside(folder / part)
         with suppress(OSError):
             own = (bound.LEDGER, bound.LOCK)
@@ -397,7 +399,7 @@ def clear() -> int:
             if folder is None or folder / "scratch" not in path.parents:
                 path.unlink()
     if folder is not None:
-        for part in _FOLDERS:
+        for part in (*_FOLDERS, REPORTS):
             shutil.rmtree(folder / part, ignore_errors=True)
         private.sweep(folder / "scratch")  # not what others are just working in
     for place in {path.parent for path in gone if _OWN.fullmatch(path.parent.name)}:
