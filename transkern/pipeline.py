@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from transkern import refusals
@@ -11,7 +12,8 @@ from transkern.analysis import integers
 from transkern.errors import HasEffects, WarnsItself, came_up_in
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.values.types import parse_signature
+from transkern.frontend.values.types import ArgType, parse_signature
+from transkern.frontend.values.values import Function
 from transkern.fuse.checks.ahead import check_ahead
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.checks.contents import know_contents
@@ -40,7 +42,7 @@ from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.blocks import block_lanes
-from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
+from transkern.fuse.loops.arg_reductions import reduce_extremes
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen
 from transkern.fuse.loops.contract import contract_temporaries
@@ -104,7 +106,7 @@ from transkern.fuse.schedule.parts import sum_parts
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
-from transkern.fuse.schedule.wavefront import order_by_waves, order_large_by_waves, tile_wavefronts
+from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
@@ -113,6 +115,7 @@ from transkern.ir.traverse import walk
 from transkern.ir.verify import VERIFY, verified
 from transkern.limits import check_time
 from transkern.options import Options
+from transkern.targets.table import target
 
 Pass = Callable[[Program], Program]
 
@@ -285,35 +288,17 @@ CUDA_PASSES: tuple[Pass, ...] = (
 """For CUDA."""
 
 
-def passes_for(target: str) -> tuple[Pass, ...]:
-    """The passes before a target's own."""
-    if target == "cpu":
-        return PASSES
-    if target == "cuda":
-        return CUDA_PASSES
-    from transkern.targets.pallas.module.needs import need
+def passes_for(name: str) -> tuple[Pass, ...]:
+    """The passes before the printer of a target."""
+    return target(name).code.passes()
 
-    need("astor")
-    from transkern.targets.pallas.passes.checks import check_wide_integers
-    from transkern.targets.pallas.passes.columns import hold_columns
-    from transkern.targets.pallas.passes.exits import leave_once
-    from transkern.targets.pallas.passes.taps import sum_by_taps
-    from transkern.targets.pallas.passes.updates import scatter_updates
 
-    instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
-    passes = tuple(instead.get(p, p) for p in DEVICE_PASSES)
-    formed = passes.index(reduce_rectangular_extremes) + 1
-    passes = (*passes[:formed], order_large_by_waves, *passes[formed:])
-    behind, placed = passes.index(lower) + 1, passes.index(place_kernels)
-    return (
-        *passes[:behind],
-        leave_once,  # behind `lower`: loops that are left then become kernels
-        *passes[behind:placed],
-        scatter_updates,  # when nothing asks any more what loops do
-        sum_by_taps,
-        hold_columns,  # when nothing asks any more what loops do
-        *passes[placed:],
-    )
+def translated(
+    function: Function, types: Sequence[ArgType], name: str, left_out: Collection[ast.stmt] = ()
+) -> Program:
+    """What the front end makes of a function for arguments of such types on a target; raises as `specialise`."""
+    on = target(name)
+    return specialise(function, types, on.in_place, left_out, on.grows)
 
 
 def run(

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from transkern.runtime.choosing import TARGETS
+from transkern.targets.table import TARGETS
 
 _FLAGS = {"-m": "is_module", "--report": "report", "--eager": "eager"}
 _VALUES = {"--target": "target", "-t": "target", "--record": "record", "--profile": "profile"}

@@ -11,6 +11,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 
 ELSEWHERE = {
+    "extending.md": "tests/site/test_extending.py makes its changes in a copy of the package",
     "errors.md": "tests/refusals/test_explanations.py runs the texts that it is made of",
     "frameworks.md": "tests/frameworks/test_documents.py runs them where their frameworks are installed",
     "language.md": "tests/test_docs.py compiles each block, and each line of its tables",

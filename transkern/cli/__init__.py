@@ -11,6 +11,7 @@ import click
 from transkern import __version__
 from transkern.errors import TranskernError
 from transkern.options import Options
+from transkern.targets.table import TARGETS
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUT = click.Path(dir_okay=False, path_type=Path)
@@ -65,7 +66,7 @@ def main() -> None:
 @cli.command()
 @click.argument("file", type=_FILE)
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
-@click.option("--target", "-t", type=click.Choice(["cpu", "cuda", "pallas"]), default="cpu", show_default=True)
+@click.option("--target", "-t", type=click.Choice([*TARGETS]), default="cpu", show_default=True)
 @click.option("--types", metavar="TYPES", help=_TYPES)
 @click.option("--output", "-o", metavar="DIR", type=_FOLDER, help="Write files there that need no transkern.")
 @click.option("--print-after", metavar="PASS", help="Show the program after a pass instead ('help' lists them).")
@@ -114,7 +115,7 @@ def emit(
 @click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
 @click.option("--svg", type=_OUT, help="The same, as a picture in this file.")
 @click.option("--html", type=_OUT, help="A page in this file: source beside generated code, line by line.")
-@click.option("--target", "-t", type=click.Choice(["cpu", "cuda", "pallas"]), default="cpu", help="Of which kernels.")
+@click.option("--target", "-t", type=click.Choice([*TARGETS]), default="cpu", help="Of which kernels.")
 @click.option("--profile", metavar="FILE", type=_FILE, help="Tell the times of a run: transkern run --profile FILE.")
 def explain(
     source: str, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None,
@@ -229,7 +230,7 @@ def show_page(page: str | None) -> None:
 
 @cli.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module, as for python -m.")
-@click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True)
+@click.option("--target", "-t", type=click.Choice(["auto", *TARGETS]), default="auto", show_default=True)
 @click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
 @click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
 @click.option("--record", metavar="FILE", type=_OUT, help="Write the types of first calls, for check --recorded.")
@@ -316,7 +317,7 @@ def cache_verify() -> None:
 @click.argument("source", metavar="FILE|MODULE")
 @click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
 @click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")
-@click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True,
+@click.option("--target", "-t", type=click.Choice(["auto", *TARGETS]), default="auto", show_default=True,
               help="Of functions that are not decorated.")  # fmt: skip
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; one for each core without it.")
 def cache_warm(source: str, types: tuple[str, ...], recorded: Path | None, target: str, jobs: int | None) -> None:

@@ -21,6 +21,7 @@ from transkern.frontend.sources.source import live_function
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import parse_signature
 from transkern.runtime.calls.stated import types_help
+from transkern.targets.table import TARGETS
 from transkern.texts_read import read_with
 from transkern.wrappers import written_function
 
@@ -37,7 +38,7 @@ def main() -> None:
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
 @click.option("--call", metavar="EXPRESSION", help="A call of the function: names of the file, np and rng are known.")
 @click.option("--types", metavar="TYPES", help="Without a call: arguments of such types are drawn.")
-@click.option("--target", "-t", type=click.Choice(["cpu", "cuda", "pallas"]), default="cpu", show_default=True)
+@click.option("--target", "-t", type=click.Choice([*TARGETS]), default="cpu", show_default=True)
 @click.option("--draws", type=click.IntRange(1), default=5, show_default=True, help="How many lists of arguments.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the arguments that are drawn, and of rng.")
 def stages(

@@ -13,7 +13,6 @@ from typing import Any
 from transkern import pipeline
 from transkern.errors import CompileError, VerificationError
 from transkern.frontend.sources.source import live_function
-from transkern.frontend.specialise import specialise
 from transkern.fuse.lowering.lower import lower
 from transkern.ir.nodes import ArrayParam, Program
 from transkern.ir.oracle.interpret import WrongCode, interpret
@@ -43,7 +42,7 @@ class Staged(Compiled):
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
         """Raises CompileError where the function is refused, Invalid where a pass breaks a rule of the IR."""
         try:
-            program = pipeline.run(specialise(live_function(self.function), key_types, target == "cpu"), self._passes)
+            program = pipeline.run(pipeline.translated(live_function(self.function), key_types, target), self._passes)
         except CompileError as error:
             raise self._told(error, key_types, target) from error.__cause__
         if problems := violations(program, lower in self._passes):

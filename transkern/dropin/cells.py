@@ -18,8 +18,8 @@ from transkern.dropin.sessions import Session, functions_of
 from transkern.parsing import parse
 from transkern.runtime import arrays, foreign  # noqa: F401 - the first call's time is not that of imports
 from transkern.runtime.caching import building  # noqa: F401 - the first call's time is not that of imports
-from transkern.runtime.choosing import TARGETS
 from transkern.runtime.profiling import in_seconds
+from transkern.targets.table import TARGETS
 
 MAGIC = "transkern"
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from transkern.dropin import remembered, rewriting
-from transkern.runtime.choosing import TARGETS
 from transkern.standing_in import plain_code
+from transkern.targets.table import TARGETS
 
 
 class Session:

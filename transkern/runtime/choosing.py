@@ -6,8 +6,6 @@ import functools
 import os
 from pathlib import Path
 
-TARGETS = ("cpu", "cuda", "pallas")
-
 
 @functools.cache
 def default_target() -> str:

@@ -22,13 +22,14 @@ from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.calls.instead import beside, parts_of, say_that_numpy_runs
 from transkern.runtime.calls.settling import call_known, call_numpy, call_structured, written
 from transkern.runtime.calls.stated import types_for
-from transkern.runtime.choosing import TARGETS, default_target
+from transkern.runtime.choosing import default_target
 from transkern.runtime.device_calls import DeviceCalls
 from transkern.runtime.keys import BY_KEY
 from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function
 from transkern.runtime.specialisation import CacheInfo, Specialisation
 from transkern.targets.cpu.threads import checked
+from transkern.targets.table import TARGETS
 from transkern.texts_read import read_with
 
 if TYPE_CHECKING:
@@ -263,11 +264,7 @@ class Compiled:
             from transkern.frameworks.tracing import call_traced
 
             return call_traced(self, values, kind)
-        if (
-            kind is not None
-            and not (kind == "cupy" and target == "cuda")
-            and not (kind == "jax" and target == "pallas")
-        ):
+        if kind is not None and kind != TARGETS[target].own:
             return foreign.call_foreign(
                 functools.partial(call_known, self), values, kind, target, lambda: written(self, self._names)
             )
@@ -359,12 +356,11 @@ class Compiled:
             return error
         from transkern.frontend.refused import with_others
         from transkern.frontend.sources.source import live_function
-        from transkern.frontend.specialise import specialise
+        from transkern.pipeline import translated
 
         with own_errors(self.function):
             function = live_function(self.function)
-            on_cpu, grows = target == "cpu", target != "pallas"
-            return with_others(lambda left_out: specialise(function, key_types, on_cpu, left_out, grows), error)
+            return with_others(lambda left_out: translated(function, key_types, target, left_out), error)
 
     # --- code before the first call
 

@@ -22,7 +22,6 @@ from transkern.frontend.sources.annotations import types_from_annotations, with_
 from transkern.frontend.sources.decorators import check_entry, is_ours
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.sources.texts import TextScope, read_module
-from transkern.frontend.specialise import specialise
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import ArgType, parse_signature
 from transkern.frontend.values.values import Function
@@ -95,13 +94,12 @@ def _specialised(function: Function, types: str | None, target: str = "cpu") -> 
 
 def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu") -> Any:
     """The program of a function for such arguments. Raises CompileError, with all that is in the way."""
-    on_cpu, grows = target == "cpu", target != "pallas"
     try:
-        return specialise(function, types, on_cpu, grows=grows)
+        return pipeline.translated(function, types, target)
     except NeedsConstant as need:
         raise need.problem from None
     except CompileError as error:
-        raise with_others(lambda left_out: specialise(function, types, on_cpu, left_out, grows), error) from None
+        raise with_others(lambda left_out: pipeline.translated(function, types, target, left_out), error) from None
 
 
 def emit_files(

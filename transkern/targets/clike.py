@@ -286,6 +286,8 @@ class CPrinter:
                 given = f"{self.helper('unlike', dtype)}({given})"
             call = f"{name}({given})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
+        if op in HELPERS and kind == "f":
+            return self._call(op, dtype, args)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
 
     def _may_ask(self, args: tuple[Expr, ...]) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from transkern import pipeline, refusals
 from transkern.analysis.loops import LoopReport, reports
 from transkern.errors import Placed
-from transkern.frontend.specialise import specialise
 from transkern.frontend.state.widening import Widened, noting
 from transkern.frontend.values.types import ArgType, is_array
 from transkern.frontend.values.values import Function
@@ -29,7 +28,7 @@ def advise(function: Function, types: Sequence[ArgType], target: str = "cpu") ->
     """What is to be said of a function for arguments of these types, in the order of its text; and whether NumPy could
     run it beside, for a comparison: it has no loops, and does nothing but compute."""
     with noting() as widened:
-        made = specialise(function, tuple(types), target == "cpu", grows=target != "pallas")
+        made = pipeline.translated(function, tuple(types), target)
     before = pipeline.run(made, pipeline.BEFORE_LOOPS)
     loops = reports(before)
     found = [*_widened(widened, types), *_in_order(before, loops)]

@@ -26,6 +26,7 @@ from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
+from transkern.targets.table import TARGETS
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
@@ -177,7 +178,7 @@ def _has_code(compiled: Compiled, kinds: Types, target: str) -> bool:
 def _for_stated(compiled: Compiled, kinds: Types, target: str) -> tuple[str, bool]:
     """Compiles a function for types that are stated; why it has no code, and whether that was on disk."""
     demands = set[str]()
-    if target != "cpu":  # as for a call: elements are copied to a device
+    if not TARGETS[target].in_place:  # as for a call: elements are copied to a device
         kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
     for _ in range(_CONSTANTS):
         called = as_called(compiled.parameters, kinds, demands)

@@ -12,6 +12,7 @@ from transkern.frontend.sources.observed import Looks, observing
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import making, surveys
 from transkern.runtime.specialisation import Specialisation
+from transkern.targets import table
 
 if TYPE_CHECKING:
     from transkern.frontend.values.values import Function
@@ -59,35 +60,15 @@ def program_texts(
         from transkern.targets.signature import signature_text
 
         program = dataclasses.replace(program, signature=signature_text(function))
-    from transkern.targets.naming import CUDA, C, function_name
-
-    match target:
-        case "cpu":
-            from transkern.targets.cpu.launcher import launcher
-            from transkern.targets.cpu.printing.module import emit, file_name
-
-            name = file_name(program)
-            return {f"{name}.c": emit(program), f"{name}.py": launcher(program)}
-        case "cuda":
-            from transkern.targets.cuda.emit import emit as emit_cuda
-
-            kernels, launch = emit_cuda(program)
-            name = function_name(program.name, CUDA)
-            return {f"{name}.cu": kernels, f"{name}.py": launch}
-        case _:
-            from transkern.targets.pallas.module.emit import emit as emit_pallas
-
-            return {f"{function_name(program.name, C)}.py": emit_pallas(program, narrow=allow_float32)}
+    return table.target(target).code.files(program, allow_float32)
 
 
 def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str = "cpu") -> str:
+    from transkern import pipeline
     from transkern.frontend.sources.source import live_function
-    from transkern.frontend.specialise import specialise
 
     with limits.compilation_of(function), observing():
-        return explained(
-            specialise(live_function(function), arg_types, target == "cpu", grows=target != "pallas"), target
-        )
+        return explained(pipeline.translated(live_function(function), arg_types, target), target)
 
 
 def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> tuple[tuple[Any, ...], bool]:

@@ -8,13 +8,14 @@ from typing import Any
 
 from transkern.options import DEFAULT, Options
 from transkern.runtime.specialisation import Specialisation
+from transkern.targets import table
 
 
 def with_captured(call: Callable[..., Any], captured: Sequence[Any], target: str = "cpu") -> Callable[..., Any]:
     """`call` with the arrays that the function found outside behind its own arguments, as they are then."""
     if not captured:
         return call
-    if target == "cpu" or all(a.flags.aligned for a in captured):
+    if table.target(target).in_place or all(a.flags.aligned for a in captured):
         return lambda *args: call(*args, *captured)
     return lambda *args: call(*args, *(a if a.flags.aligned else a.copy() for a in captured))
 
@@ -25,11 +26,9 @@ def program_for(
     """The program after the target's passes."""
     from transkern import pipeline
     from transkern.frontend.sources.source import live_function
-    from transkern.frontend.specialise import specialise
 
-    found = specialise(live_function(function), arg_types, target == "cpu", grows=target != "pallas")
-    made = pipeline.with_options(found, options)
-    return pipeline.run(made if target == "cpu" else _aligned(made), pipeline.passes_for(target))
+    made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target), options)
+    return pipeline.run(made if table.target(target).in_place else _aligned(made), pipeline.passes_for(target))
 
 
 def _aligned(program: Any) -> Any:

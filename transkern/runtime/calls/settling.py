@@ -12,6 +12,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
+from transkern.targets.table import TARGETS
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
@@ -49,7 +50,7 @@ def call_numpy(
         with own_errors(compiled.function):
             seen = [arrays.described(v) for v in values]
             key_types: tuple[Any, ...] = types_of(names, seen, demands, shared, readonly)
-        if target != "cpu":  # elements are copied to a device: how they stand in memory is no matter
+        if not TARGETS[target].in_place:  # elements are copied to a device: how they stand in memory is no matter
             key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
         leaf_types = key_types
         if shapes is not None:
@@ -69,7 +70,7 @@ def call_numpy(
             except CompileError as error:
                 # What is True or False may decide what a list holds: there are few codes for that.
                 new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
-                if target != "pallas":  # XLA takes minutes for so many arrays
+                if TARGETS[target].grows:
                     new |= structures.in_columns(shapes or ())
                 if not (new := new - demands):
                     compiled._demands -= more
@@ -89,7 +90,7 @@ def call_numpy(
         else:
             compiled._info.hits += 1
         compiled._last = found
-        if target != "cpu":
+        if not TARGETS[target].in_place:
             if floating.asked():
                 raise floating.refusal(compiled.function.__name__)
             if unwritable := arrays.readonly(found.written, names, values):
@@ -148,7 +149,7 @@ def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], A
     def call(inner: list[Any], target: str) -> Any:
         return call_numpy(compiled, inner, target, shapes, owners, values, plain)
 
-    if kind is not None and (kind, target) not in (("cupy", "cuda"), ("jax", "pallas")):
+    if kind is not None and kind != TARGETS[target].own:
         names = [name for shape in shapes for name in shape.leaves()]
         return foreign.call_foreign(call, leaves, kind, target, lambda: written(compiled, names))
     return call(leaves, target)

@@ -1,0 +1,73 @@
+"""Pallas, as the table of targets asks for it: a Python module for JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from transkern.targets.naming import C, function_name
+from transkern.targets.pallas.module.needs import need
+
+if TYPE_CHECKING:
+    from transkern.ir.nodes import Program
+    from transkern.pipeline import Pass
+
+
+def passes() -> tuple[Pass, ...]:
+    """The passes before the printer. Raises TargetUnavailable where what the printer needs is missing."""
+    need("astor")
+    from transkern import pipeline
+    from transkern.fuse.checks.overflow import check_integers
+    from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
+    from transkern.fuse.lowering.kernels import place_kernels
+    from transkern.fuse.lowering.lower import lower
+    from transkern.fuse.schedule.wavefront import order_large_by_waves
+    from transkern.targets.pallas.passes.checks import check_wide_integers
+    from transkern.targets.pallas.passes.columns import hold_columns
+    from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.taps import sum_by_taps
+    from transkern.targets.pallas.passes.updates import scatter_updates
+
+    instead: dict[Pass, Pass] = {check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes}
+    before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
+    formed = before.index(reduce_rectangular_extremes) + 1
+    before = (*before[:formed], order_large_by_waves, *before[formed:])
+    behind, placed = before.index(lower) + 1, before.index(place_kernels)
+    return (
+        *before[:behind],
+        leave_once,  # behind `lower`: loops that are left then become kernels
+        *before[behind:placed],
+        scatter_updates,  # when nothing asks any more what loops do
+        sum_by_taps,
+        hold_columns,  # when nothing asks any more what loops do
+        *before[placed:],
+    )
+
+
+def files(program: Program, narrow: bool) -> dict[str, str]:
+    """The module."""
+    need("astor")
+    from transkern.targets.pallas.module.emit import emit
+
+    return {f"{function_name(program.name, C)}.py": emit(program, narrow=narrow)}
+
+
+def printed(program: Program, narrow: bool) -> Any:
+    """The forms of the module that calls run, as `module.load.Printed`."""
+    from transkern.targets.pallas.module import load as loading
+
+    return loading.printed(program, narrow)
+
+
+def texts(**given: Any) -> Any:
+    """These again, from their fields."""
+    from transkern.targets.pallas.module.load import Printed
+
+    return Printed(**given)
+
+
+def load(made: Any) -> Callable[..., Any]:
+    """What runs them."""
+    from transkern.targets.pallas.module import load as loading
+
+    return loading.load(made)
