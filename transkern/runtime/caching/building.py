@@ -84,7 +84,9 @@ def explained(made: Any, target: str = "cpu") -> str:
     """What becomes of a program of array statements on a target, and what is known of its loops."""
     from transkern import pipeline
     from transkern.analysis.loops import reports
+    from transkern.analysis.reports.decided import Watch
     from transkern.analysis.reports.explain import explain as explain_program
 
-    before = pipeline.run(made, pipeline.BEFORE_LOOPS)
-    return explain_program(pipeline.run(made, pipeline.passes_for(target)), reports(before))
+    before, passes = pipeline.run(made, pipeline.BEFORE_LOOPS), pipeline.passes_for(target)
+    watch = Watch(made, passes)
+    return explain_program(pipeline.run(made, passes, watch.after), reports(before), watch.decided())
