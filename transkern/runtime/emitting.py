@@ -141,9 +141,14 @@ def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
+_NORMAL, _SCHEDULE = "normal", "schedule"
+"""What `print_after` takes beside passes: the program before decisions, and with all of them."""
+
+
 def pass_names(target: str = "cpu") -> list[str]:
     """What `print_after` takes."""
-    return list(dict.fromkeys(["frontend", *(p.__name__ for p in pipeline.passes_for(target))]))
+    names = dict.fromkeys(["frontend", *(p.__name__ for p in pipeline.passes_for(target))])
+    return [*names, _NORMAL, _SCHEDULE]
 
 
 def print_after(path: Path, function: str | None, types: str | None, pass_name: str, target: str = "cpu") -> str:
@@ -151,16 +156,19 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
     if pass_name not in pass_names(target):
         known = ", ".join(pass_names(target))
         raise CompileError(refusals.OPTIONS, f"there is no pass `{pass_name}`", f"passes: {known}")
-    seen: dict[str, str] = {}
+    passes, seen = pipeline.passes_for(target), dict[str, str]()
+    last = {pipeline.BEFORE_LOOPS[-1].__name__: _NORMAL, passes[-1].__name__: _SCHEDULE}
 
     def after(name: str, made: Any) -> None:
         seen[name] = program(made)
+        if name in last:
+            seen[last[name]] = seen[name]
 
     read, compilation = _read(path, function, types)
     with compilation:
         made = _specialised(read, types, target)
         after("frontend", made)
-        pipeline.run(made, pipeline.passes_for(target), after)
+        pipeline.run(made, passes, after)
     return seen[pass_name]
 
 
