@@ -128,6 +128,7 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
+        twins.note_shorter(ctx, owner, in_front=True)
         shorten(ctx, owner, ahead)
 
 
