@@ -62,7 +62,7 @@ def _starred(body: Assignments, value: Value, first: int, last: int) -> list[Val
     text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
     ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
     end = None if last == 0 else Static(-last)
-    whole = value
+    whole: Value = value
     if isinstance(value, GrowingList) and value.is_queue:  # which has no slices
         whole = ctx.deref(TABLE["builtins.list"](ctx, [value], {}))
     between = subscript(ctx, whole, [Slice(Static(first), end, None)])
