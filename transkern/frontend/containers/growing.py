@@ -121,7 +121,6 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
 
 def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``deque.appendleft``."""
-    assert owner.head
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
     guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
@@ -129,7 +128,6 @@ def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
-        twins.note_shorter(ctx, owner)
         shorten(ctx, owner)
 
 

@@ -128,7 +128,6 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
-        twins.note_shorter(ctx, owner, in_front=True)
         shorten(ctx, owner, ahead)
 
 
@@ -137,6 +136,7 @@ def shorten(ctx: Context, owner: GrowingList, *more: n.Stmt) -> None:
     most, count = owner.limits.most, b.size(owner.count)
     assert most is not None
     fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.session.span)
+    twins.note_shorter(ctx, owner, in_front=bool(more))
     ctx.emit(n.If(b.compare("greater", count, most), (*more, fewer)))
 
 
