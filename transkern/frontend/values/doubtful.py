@@ -17,8 +17,8 @@ from transkern.frontend.anew import Terminated
 from transkern.frontend.context import Context
 from transkern.frontend.values.doubts import (
     Types,
-    ask_for_split,
     as_left_by_loops,
+    ask_for_split,
     assume_runs,
     chosen,
     depends,
