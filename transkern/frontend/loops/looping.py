@@ -21,7 +21,7 @@ from transkern.frontend.loops.trying import tried
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless
 from transkern.frontend.loops.unrolling import ITEM_NAME, UNROLL, steps_of, unrolled, unrolled_while
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed
+from transkern.frontend.syntax.desugar import CATCHES, FOR_ALL, WHOLE, has_jumps, placed
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.syntax import assigned_names
 from transkern.frontend.translate.branching import Branches
@@ -317,6 +317,7 @@ class Loops(Branches):
         if count is not None and count <= _FEW and hasattr(node, UNROLLED):
             one_by_one()
             return
+        few = 0 if hasattr(node, FOR_ALL) else _FEW
         reset = self.resetting()
 
         def again(check: Callable[[], None] = lambda: None) -> None:
@@ -363,17 +364,17 @@ class Loops(Branches):
                 over_what_changes(self, source, counted, node, target, body)
             return
         except MustGrow:
-            if count is None or count > _FEW or catches:
+            if count is None or count > few or catches:
                 raise
             again()
         except NotKnown as error:
-            if catches:
+            if catches or (few == 0 and count is not None):
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            many = count is None or (count > _FEW and error.pooled is not None)
+            many = count is None or (count > few and error.pooled is not None)
             if many and error.begins_anew and error.grows is None:
                 raise
-            if error.grows is not None and ctx.session.reserves and (count is None or count > _FEW):
+            if error.grows is not None and ctx.session.reserves and (count is None or count > few):
                 raise  # one body for all iterations, and code for any number of them
             if count is None and isinstance(error, Becomes):
                 reset()  # what is read behind the loop is the number, where there has been no iteration
