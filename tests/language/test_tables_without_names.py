@@ -51,11 +51,25 @@ def none_left(x: Any) -> Any:
     return max(1, *e)
 
 
+def joined(x: Any) -> Any:
+    index: Any = {}
+    for j, k in enumerate(x):
+        index.setdefault(int(k), []).append((j, float(k)))
+    found, total = [], 0.0
+    for k in x[::-1]:
+        for j, v in index.get(int(k) + 1, ()):
+            found.append((j, v))
+        total += sum(v for _, v in index.get(int(k), ()))
+    return found, total
+
+
 INPUTS = [[1.0, 2.0, -1.0], [1.0, 6.5, 1.0], [-1.0, -0.0], [0.0], [1.0, 2.0]]
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-@pytest.mark.parametrize("function", [points, names_of_counts, whether_in, pairs, busiest, of_array, none_left])
+@pytest.mark.parametrize(
+    "function", [points, names_of_counts, whether_in, pairs, busiest, of_array, none_left, joined]
+)
 def test_alike(function: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     for values in INPUTS:

@@ -61,7 +61,7 @@ def _for_all(
     over = f"positions {node.lineno}:{node.col_offset}"
     given: Value = Seq(tuple(items))
     if all(isinstance(i, Array) and i.ndim and i.mask is None for i in items):
-        given = growing.from_items(ctx, given, loops.site(over))  # which has copies: who stores into one needs to know which
+        given = growing.from_items(ctx, given, loops.site(over))  # copies: a store into one needs to know which it is
     loops.env[over] = Range(b.ZERO, b.index(len(items)), b.ONE)
     loops.env[f"{over} items"] = given
     held = _held(ctx, given)
