@@ -82,8 +82,26 @@ def from_the_end(c: Any) -> Any:
     return best
 
 
+def as_integer(c: Any) -> Any:
+    best = np.inf
+    for v in c:
+        if v != 3:
+            best = v
+    return int(best) if best < 1e19 else 0
+
+
+def from_zero(c: Any) -> Any:
+    best, first = 0.0, -1
+    for k in range(len(c)):
+        if c[k] > best:
+            best = c[k]
+        if best > 6 and first < 0:
+            first = k
+    return best, first, best // 2, -best
+
+
 FUNCTIONS = [
-    smallest, both_ends, added_up, by_comparison, some_alone, of_each, other_bounds, from_the_end,
+    as_integer, from_zero, smallest, both_ends, added_up, by_comparison, some_alone, of_each, other_bounds, from_the_end,
 ]  # fmt: skip
 INPUTS = [
     np.array([5, 3, 9]), np.array([2**62 + 1, 2**62 + 3, 2**61]), np.array([5, 3, 9], "int16"), np.array([], int),
