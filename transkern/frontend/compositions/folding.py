@@ -133,3 +133,18 @@ def max_or(values: Any, default: Any) -> Any:
 
 def min_or(values: Any, default: Any) -> Any:
     return min(values) if len(values) > 0 else default
+
+
+def max_from(best: Any, values: Any) -> Any:
+    """``max(best, *values)``."""
+    for value in values:
+        if value > best:
+            best = value
+    return best
+
+
+def min_from(best: Any, values: Any) -> Any:
+    for value in values:
+        if value < best:
+            best = value
+    return best

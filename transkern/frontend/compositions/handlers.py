@@ -24,7 +24,7 @@ from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce, Var
 
 _HERE = "transkern.frontend.compositions.primitives."
 
@@ -162,17 +162,33 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
             gap = b.sub(size, m)
             start = b.ZERO if is_longer else b.minimum(gap, b.ZERO)
             length = b.add(gap if is_longer else b.maximum(gap, b.neg(gap)), b.ONE)
-    (axis,), inner = ctx.names.axes((length,)), ctx.names.axis("r", m)
-    at = b.add(b.add(axis.var, start), inner.var)
-    product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)
-    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, size))
-    if is_longer and mode == "valid":
-        inside = b.TRUE
+    (axis,) = ctx.names.axes((length,))
     zero = b.cast(Const(0, "int64"), dtype) if dtype != "bool" else Const(False, "bool")
-    total = Reduce(
-        "any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.session.span
-    )
-    return ctx.define(Array((axis,), total), "convolved")
+
+    def total(first: Expr, second: Expr, inner: Axis, inside: Expr) -> Expr:
+        product = Apply("multiply", (x.at((first,)), v.at((second,))), dtype)
+        of = b.where(inside, product, zero)
+        return Reduce("any" if dtype == "bool" else "sum", (inner,), of, dtype, ctx.session.span)
+
+    def within(at: Expr, extent: Expr) -> Expr:
+        return b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, extent))
+
+    by_weights, by_signal = ctx.names.axis("r", m), ctx.names.axis("r", size)
+    first = b.add(b.add(axis.var, start), by_weights.var)
+    inside = b.TRUE if is_longer and mode == "valid" else within(first, size)
+    over_weights = total(first, by_weights.var, by_weights, inside)
+    longer = b.compare("greater_equal", size, m)
+    if is_longer or longer == b.TRUE:
+        return ctx.define(Array((axis,), over_weights), "convolved")
+    second = b.sub(by_signal.var, b.add(axis.var, start))
+    over_signal = total(by_signal.var, second, by_signal, within(second, m))
+    if longer == b.FALSE:
+        return ctx.define(Array((axis,), over_signal), "convolved")
+    made = ctx.buffer("convolved", dtype, (length,))
+    ctx.emit(n.Alloc(made.name))
+    ways = [(n.Write(made.name, (axis,), (axis.var,), one),) for one in (over_weights, over_signal)]
+    ctx.emit(n.If(longer, *ways))  # the sums go over the shorter one
+    return ctx.names.whole(made)
 
 
 @handles(f"{_HERE}require", names="condition error message")

@@ -56,8 +56,9 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
             return Record(owner.of, tuple(owner.of._fields), items)  # type: ignore[attr-defined]
         return Seq(items, owner.row, row_of=owner if owner.row == "list" else None)
     if owner.dims and owner.row:  # the very list, not a copy
-        index = (*owner.prefix, ctx.let(at, "row"))
-        return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")
+        *outer, place = owner.index(at)
+        index = (*outer, ctx.let(place, "row"))
+        return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="", head="")
     if owner.dims:
         axes = ctx.names.axes(owner.dims)
         return Array(axes, ctx.names.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)

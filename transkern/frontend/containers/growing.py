@@ -121,10 +121,10 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
 
 def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``deque.appendleft``."""
-    assert owner.head
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
     guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
+    twins.note_longer_in_front(ctx, owner)
     put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
@@ -139,6 +139,7 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
     if not is_typed(ctx, owner):
         ctx.guard(b.FALSE, "IndexError", "pop from an empty deque")
     value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, b.ZERO)))
+    twins.note_shorter(ctx, owner, in_front=True)
     ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
     ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
     return value

@@ -78,6 +78,7 @@ def _holds(value: Value, made: Object) -> bool:
 def attribute(ctx: Context, value: Instance, name: str) -> Value:
     """``value.name``, of those that each object has."""
     column = value.pool.column(name)
+    ctx.hold(column)  # a loop may read what it puts there further down
     found = element(ctx, column, value.number)
     return found if isinstance(found, Array) and found.axes else making.held(ctx, found)
 
@@ -90,6 +91,7 @@ def store(ctx: Context, value: Instance, name: str, new: Value) -> None:
         ctx.fail(refusals.OBJECT, problem, "set it where they are made")
     check_attribute(ctx, value.pool, name, new)
     column = value.pool.column(name)
+    ctx.hold(column)
     if is_list_now(ctx, new) and column.rows is None:
         rows.wanted(ctx, column, f"`{name}` of a `{kind}` in a list is a list")
     replacing.put_at(ctx, column, value.number, new)

@@ -136,6 +136,7 @@ def shorten(ctx: Context, owner: GrowingList, *more: n.Stmt) -> None:
     most, count = owner.limits.most, b.size(owner.count)
     assert most is not None
     fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.session.span)
+    twins.note_shorter(ctx, owner, in_front=bool(more))
     ctx.emit(n.If(b.compare("greater", count, most), (*more, fewer)))
 
 

@@ -21,7 +21,7 @@ from transkern.frontend.loops.trying import tried
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless
 from transkern.frontend.loops.unrolling import ITEM_NAME, UNROLL, steps_of, unrolled, unrolled_while
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax.desugar import CATCHES, WHOLE, has_jumps, placed
+from transkern.frontend.syntax.desugar import CATCHES, FOR_ALL, WHOLE, has_jumps, placed
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.syntax import assigned_names
 from transkern.frontend.translate.branching import Branches
@@ -30,6 +30,7 @@ from transkern.frontend.values.set_order import ORDERLESS, comparable
 from transkern.frontend.values.values import (
     Array,
     GrowingList,
+    Hashed,
     Range,
     Scalar,
     Seq,
@@ -47,6 +48,7 @@ _FEW = 16  # iterations that are translated one by one, where something must be 
 _PATIENCE = 50_000  # steps of translation for a loop's iterations one by one
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
+_LISTS = "_transkern_lists"  # on what a loop goes over: the same with an empty list for an empty tuple
 _MORE = "another trip"  # likewise: whether there is one behind this
 _FAR = 2**62  # a position that no count comes to
 
@@ -226,7 +228,7 @@ class Loops(Branches):
         ctx = self.ctx
         assert not orelse, "`else` of a loop is a flag"
         catches = getattr(node, CATCHES, None)
-        source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(iterable)
+        source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(self._with_lists(iterable))
         if getattr(node, ORDERLESS, False):
             source = comparable(ctx.deref(source))
         counted, over = iterating.iteration(ctx, source), steps.over(ctx, source)
@@ -240,6 +242,22 @@ class Loops(Branches):
         over.check_made(ctx, ctx.emitter.out[begun:], heap, node)
         if ends:
             raise Terminated
+
+    def _with_lists(self, iterable: ast.expr) -> ast.expr:
+        """``d.get(key, ())`` of a dict of lists, which a loop goes over, as ``d.get(key, [])``."""
+        match iterable:
+            case ast.Call(ast.Attribute(ast.Name() as owner, "get"), [key, ast.Tuple(elts=[]) as nothing], []):
+                held = self.ctx.deref(self.expr(owner))
+                if not isinstance(held, Hashed) or held.values is None or held.values.rows is None:
+                    return iterable
+            case _:
+                return iterable
+        made: ast.expr | None = getattr(iterable, _LISTS, None)
+        if made is None:
+            empty = ast.copy_location(ast.List([], ast.Load()), nothing)
+            made = ast.copy_location(ast.Call(iterable.func, [key, empty], []), iterable)
+            setattr(iterable, _LISTS, made)  # the same loop twice must be the same tree twice
+        return made
 
     def _loop_over(
         self, node: ast.For, target: ast.expr, source: Value, counted: Any, over: steps.Over, body: Sequence[ast.stmt]
@@ -317,6 +335,7 @@ class Loops(Branches):
         if count is not None and count <= _FEW and hasattr(node, UNROLLED):
             one_by_one()
             return
+        few = 0 if hasattr(node, FOR_ALL) else _FEW
         reset = self.resetting()
 
         def again(check: Callable[[], None] = lambda: None) -> None:
@@ -363,17 +382,17 @@ class Loops(Branches):
                 over_what_changes(self, source, counted, node, target, body)
             return
         except MustGrow:
-            if count is None or count > _FEW or catches:
+            if count is None or count > few or catches:
                 raise
             again()
         except NotKnown as error:
-            if catches:
+            if catches or (few == 0 and count is not None):
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            many = count is None or (count > _FEW and error.pooled is not None)
+            many = count is None or (count > few and error.pooled is not None)
             if many and error.begins_anew and error.grows is None:
                 raise
-            if error.grows is not None and ctx.session.reserves and (count is None or count > _FEW):
+            if error.grows is not None and ctx.session.reserves and (count is None or count > few):
                 raise  # one body for all iterations, and code for any number of them
             if count is None and isinstance(error, Becomes):
                 reset()  # what is read behind the loop is the number, where there has been no iteration

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 
 from transkern import limits
 from transkern.errors import CompileError
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.containers import growing
 from transkern.frontend.context import Context
 from transkern.frontend.loops import over_changes
 from transkern.frontend.loops.unrolling import TooLong, unrolled
-from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.desugar import FOR_ALL, placed
 from transkern.frontend.syntax.liveness import ORIGIN
 from transkern.frontend.values.reach import reached
-from transkern.frontend.values.values import Object, Range, Seq, Value
+from transkern.frontend.values.values import Array, Object, Range, Seq, Value
 from transkern.ir import build as b
 
 if TYPE_CHECKING:
@@ -57,7 +59,9 @@ def _for_all(
     """One body for all `items`, by their positions; False where that cannot be translated."""
     ctx = loops.ctx
     over = f"positions {node.lineno}:{node.col_offset}"
-    given = Seq(tuple(items))
+    given: Value = Seq(tuple(items))
+    if all(isinstance(i, Array) and i.ndim and i.mask is None for i in items):
+        given = growing.from_items(ctx, given, loops.site(over))  # copies: a store into one needs to know which it is
     loops.env[over] = Range(b.ZERO, b.index(len(items)), b.ONE)
     loops.env[f"{over} items"] = given
     held = _held(ctx, given)
@@ -65,6 +69,10 @@ def _for_all(
         over_changes.instead(loops, node, [_by_position(node, target, body, over)])
     except limits.Exhausted:
         raise
+    except NotKnown as error:
+        if error.begins_anew:
+            raise
+        return False
     except CompileError:  # an iteration needs to know which value it has
         return False
     # else one changes the next one's
@@ -83,6 +91,7 @@ def _by_position(node: ast.For, target: ast.expr, body: Sequence[ast.stmt], over
         first = ast.Assign([target], item)
         made = ast.For(ast.Name(f"{over} item", ast.Store()), ast.Name(over, ast.Load()), [first, *body], [])
         placed(made, node)
+        setattr(made, FOR_ALL, True)
         setattr(made, ORIGIN, getattr(node, ORIGIN, node))
         setattr(node, _ROLLED, made)  # the same loop twice must be the same tree twice
     return made

@@ -59,6 +59,7 @@ def unrolled(
                 break
             check()
             loops.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
+            begun = len(loops.ctx.emitter.out)
             try:
                 if jumps:
                     loops.env[skipped] = Static(False)
@@ -70,13 +71,12 @@ def unrolled(
                     done = loops.block(body)
                 if done:
                     return True
-                if not at and not at_length:
-                    _check_length(loops.ctx, begun, len(items))
+                if not at_length:  # the first may find lists empty that later ones go through
+                    _check_length(loops.ctx, begun, len(items) - at)
             finally:
                 loops.pending.pop()
         return False
 
-    begun = len(loops.ctx.emitter.out)
     if run(0):
         raise Terminated
 
@@ -151,7 +151,7 @@ class TooLong(Exception):
 
 
 def _check_length(ctx: Context, begun: int, values: int) -> None:
-    """Raises TooLong if the first iteration, what has been written since `begun`, is not to be there `values` times."""
+    """Raises TooLong if an iteration, what has been written since `begun`, is not to be there `values` times."""
     count = sum(1 for _ in walk(ctx.emitter.out[begun:]))
     if count > _LARGE and count * values > _IN_ALL:
         raise TooLong

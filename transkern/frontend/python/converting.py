@@ -40,6 +40,8 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     if kind == "int" and isinstance(value, JoinedText) and value.characters is not None:
         return compose(ctx, "texts", "number_of", [value.characters], {})
     check_number(ctx, value)
+    if kind == "int" and (whole := _of_float_or_integer(ctx, value)) is not None:
+        return whole
     expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):
         wanted = "a string, a bytes-like object" if kind == "int" else "a string"
@@ -51,6 +53,22 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     if kind == "float":
         return Scalar(b.cast(expr, "float64"), True)
     return to_integer(ctx, expr)
+
+
+def _of_float_or_integer(ctx: Context, value: Value) -> Value | None:
+    """``int(x)`` of a number that is a float or an integer of NumPy's, which no float need hold; None of others."""
+    split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
+    if split is None or split.of_empty:
+        return None
+    sides = {scalar_expr(ctx, side).dtype[0]: scalar_expr(ctx, side) for side in (split.one, split.two)}
+    if set(sides) not in ({"f", "i"}, {"f", "u"}) or "index" in {e.dtype for e in sides.values()}:
+        return None
+    number = sides.pop("f")
+    (whole,) = sides.values()
+    is_float = split.tag if scalar_expr(ctx, split.one) == number else b.logical_not(split.tag)
+    of_float = to_integer(ctx, b.where(is_float, number, Const(0.0, number.dtype)))
+    of_whole = to_integer(ctx, b.where(is_float, Const(0, whole.dtype), whole))
+    return Scalar(b.where(is_float, scalar_expr(ctx, of_float), scalar_expr(ctx, of_whole)), True)
 
 
 @handles("builtins.complex", names="real imag")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+
+import numpy as np
 
 from transkern import refusals
 from transkern.errors import EMPTY
@@ -28,7 +31,7 @@ from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.scalars import ordered, scalar_expr
 from transkern.frontend.values.types_of_scalars import scalar_kind
-from transkern.frontend.values.values import Array, GrowingList, Kind, Range, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Array, Doubt, GrowingList, Kind, Range, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -75,7 +78,9 @@ def _better(ctx: Context, name: str, one: Value, two: Value, kind: Kind) -> Scal
     """Python's max or min of two numbers, of which the first is taken where they are equal."""
     doubt = doubts.of_both(two, one, None, None)
     mixed = doubt is not None and set(doubt.kinds) == {("index", True), ("float64", True)}
-    as_they_are = doubt is not None and (mixed or doubts.is_rounded(doubt, kind[0]))
+    as_they_are = doubt is not None and (
+        mixed or doubts.is_rounded(doubt, kind[0]) or any(d != kind[0] for d, python in doubt.kinds if not python)
+    )
     if as_they_are:
         compared = truth(ctx, apply(ctx, "greater" if name == "max" else "less", [two, one], operator_call=True))
         better = ctx.let(scalar_expr(ctx, compared), "better")
@@ -150,12 +155,41 @@ def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
         of_full = _best(ctx, name, *full)
         of_empty = None if scalar_kind(*empty) is None else _best(ctx, name, *empty)
         return doubtful.of_full_or_empty(ctx, split.tag, of_full, of_empty)
+    for bound, other in ((one, two), (two, one)):
+        if (nearer := _within(ctx, name, bound, other)) is not None:
+            return nearer
     kind = scalar_kind(one, two)
     if kind is None and all(isinstance(ctx.deref(v), (Seq, GrowingList)) for v in (one, two)):
         return compose(ctx, "folding", "greater" if name == "max" else "lesser", [one, two], {})
     if kind is None:
         ctx.fail(refusals.OPERANDS, f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
     return _better(ctx, name, one, two, kind)
+
+
+def _within(ctx: Context, name: str, bound: Value, other: Value) -> Value | None:
+    """Python's max or min of an integer of NumPy's and what may be the infinity that a search begins with, which is
+    never the better one; None of other values."""
+    beyond = -math.inf if name == "max" else math.inf
+    kinds = doubts.kinds_of(other)
+    if len(kinds) != 1 or kinds[0][1] or not kinds[0][0].startswith(("int", "uint")) or doubts.doubts_of([other]):
+        return None
+    match bound:
+        case Static(float() as number) if number == beyond and not isinstance(number, np.generic):
+            return other
+        case Scalar(Var(variable), True, None, None) if ctx.facts.bounds.get(variable) == beyond:
+            return other  # the loop is translated again, and knows then which of the two it is
+        case Scalar(doubt=Doubt(types, (float() as number,)) as doubted) if number == beyond:
+            if set(types) != {("float64", True), kinds[0]}:
+                return None
+            if doubted.split is None:
+                return other if doubts.ask_for_split([bound]) else None
+            held = doubts.part(bound, kinds[0])
+            assert held is not None
+            nearest = scalar_expr(ctx, _best(ctx, name, held, other))
+            expr = b.where(doubts.tag_of(bound, ("float64", True)), scalar_expr(ctx, other), nearest)
+            return Scalar(expr, False)
+        case _:
+            return None
 
 
 def _empty(name: str) -> str:

@@ -39,6 +39,7 @@ class Facts:
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
         self.extent_values: dict[str, Expr] = {}  # the same by name
         self.named: dict[str, Expr] = {}  # integers under a name: what they were made of
+        self.bounds: dict[str, float] = {}  # names that loops bind anew, which begin as an infinity
         self.makers: dict[str, Expr] = {}  # arrays that an expression was put into: it
         self.counted: dict[tuple[Expr, Expr], Counted] = {}  # by a filter's extent and mask, over the axis `at`
         self.conditions: list[Fact] = []  # what conditions on the way here say about sizes

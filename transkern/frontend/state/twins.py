@@ -30,6 +30,7 @@ class Twins:
     groups: dict[str, set[str]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)
     shorter: set[str] = field(default_factory=set)  # lists that got shorter while somebody looked at what they hold
+    later: set[str] = field(default_factory=set)  # queues whose beginning somebody looked at when it was taken away
     originals: dict[str, list[Value]] = field(default_factory=dict)  # by memory of rows: lists that are copied there
     lent: set[str] = field(default_factory=set)  # memory of rows in which lists of the caller's stand as copies
     siblings: dict[str, set[str]] = field(default_factory=dict)  # memory of rows in which copies of one list stand
@@ -240,11 +241,19 @@ def rows_named(ctx: Context, owner: GrowingList) -> list[str]:
     return _live(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
 
 
-def note_shorter(ctx: Context, owner: GrowingList) -> None:
-    """A list gets shorter: what is appended then takes the places of what it lets go."""
+def note_shorter(ctx: Context, owner: GrowingList, *, in_front: bool = False) -> None:
+    """A list gets shorter: what is appended then (to a queue that gets shorter `in_front`, what is put in front) takes
+    the places of what it lets go."""
+    known = ctx.lists.twins
     for leaf in owner.leaves:
         if leaf.dims and (_views(ctx, leaf.buffer) or rows_named(ctx, leaf)):
-            ctx.lists.twins.shorter.add(leaf.buffer)
+            (known.later if in_front else known.shorter).add(leaf.buffer)
+
+
+def note_longer_in_front(ctx: Context, owner: GrowingList) -> None:
+    """A queue gets an element in front, where others may have been."""
+    known = ctx.lists.twins
+    known.shorter |= known.later & {leaf.buffer for leaf in owner.leaves}
 
 
 def check_left(ctx: Context, owner: GrowingList) -> None:

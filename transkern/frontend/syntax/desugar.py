@@ -25,6 +25,7 @@ RETURNED, RETURNS = "returned value", "has returned"
 _AROUND = "_transkern_around"  # on a `try`: the names of those around it
 _TOLD = "_transkern_told"  # the names of their messages
 WHOLE = "_transkern_whole"  # on a loop of which nothing is gained where its iterations are translated one by one
+FOR_ALL = "_transkern_for_all"  # on a loop over the positions of a few values, whose body is long
 CATCHES = "_transkern_catches"
 """On a loop that runs once, the body of a `try`: the name that tells which of its handlers is to run, and these."""
 

@@ -10,8 +10,8 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.sources.signatures import takes_none
 from transkern.frontend.subscripts.storing import as_result, write
-from transkern.frontend.translate.signatures import takes_none
 from transkern.frontend.values.broadcasting import broadcast_to
 from transkern.frontend.values.strides import from_outside
 from transkern.frontend.values.values import Array, Seq, Static, Value

@@ -30,7 +30,7 @@ from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.syntax import local_names
-from transkern.frontend.translate import attributes, functions, special_methods
+from transkern.frontend.translate import attributes, functions, special_methods, starred
 from transkern.frontend.translate.constructing import Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
 from transkern.frontend.translate.waiting import waiting
@@ -167,6 +167,8 @@ class Calls(Constructions):
                 return folded
         if function == Known("builtins.zip") and _is_of_rows(node):
             return self._unzipped(node)
+        if (best := starred.best_of(self, function, node)) is not None:
+            return best
         function, positional, keywords = self._given(function, node)
         if isinstance(function, Partial):
             function, positional, keywords = function.called(positional, keywords)

@@ -78,6 +78,8 @@ class Comparisons(Body):
             with waiting(ctx) as those:
                 those.put(x)
                 y = self.expr(other)
+                if isinstance(op, (ast.In, ast.NotIn)) and isinstance(other, (ast.Dict, ast.DictComp)):
+                    y = self.settle(y, "table")  # where `x` may be a key that only the run knows
                 x = those.values[0]
             with At(ctx, node, self.scope.file):
                 one = self.compared(op, x, y)

@@ -182,6 +182,8 @@ class Expressions(Comprehensions):
                     return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
                 owner = self.meant(value)
+                if attr == "get" and isinstance(value, (ast.Dict, ast.DictComp)):  # of a key that only the run knows
+                    owner = self.settle(owner, "table")
                 with At(ctx, node, self.scope.file):
                     missing = f"'NoneType' object has no attribute '{attr}'"
                     owner = present(ctx, owner, "AttributeError", missing)

@@ -38,11 +38,11 @@ from transkern.frontend.python import (  # noqa: F401  (their handlers are in TA
 from transkern.frontend.python.texts import text_method
 from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.sources.signatures import check_call
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.subscripts.storable import converted, storable
 from transkern.frontend.translate.arguments import TABLE, Arguments
-from transkern.frontend.translate.signatures import check_call
 from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe

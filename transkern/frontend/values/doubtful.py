@@ -17,6 +17,7 @@ from transkern.frontend.anew import Terminated
 from transkern.frontend.context import Context
 from transkern.frontend.values.doubts import (
     Types,
+    as_left_by_loops,
     ask_for_split,
     assume_runs,
     chosen,
@@ -69,6 +70,13 @@ def _may_not_fit(value: Value, dtype: str) -> bool:
     return not (isinstance(value, Static) and limits.min <= value.value <= limits.max)
 
 
+def _is_wide_in_float(value: Value, dtype: str) -> bool:
+    """Whether a number may be an integer of NumPy's with 64 bits, which a float does not hold."""
+    if not isinstance(value, Scalar) or value.doubt is None or not dtype.startswith("float"):
+        return False
+    return any(not python and held in ("int64", "uint64") for held, python in value.doubt.kinds)
+
+
 def computed(
     ctx: Context, args: Sequence[Value], types: Callable[[Sequence[Value]], Types],
     join: Callable[[Sequence[Kind]], Kind | None], python: Callable[..., Any] | None,
@@ -97,6 +105,8 @@ def computed(
         if found == [held]:
             return [held[1]]
         results = list(dict.fromkeys(t[1] for t in found))
+        if len(results) == 1 and any(map(_is_wide_in_float, args, held[0])):
+            return None  # such as a comparison
         return results if single and join(results) == held[1] else None
 
     def result(types: list[Kind], doubted: Doubt | None) -> Value:
@@ -129,6 +139,8 @@ def computed(
             arrays = chosen_array(ctx, args, compute)
             if arrays is not None:
                 return arrays
+        if split is None and (ran := as_left_by_loops(ctx, args)) is not None:
+            return computed(ctx, ran, types, join, python, compute, what, raises) if doubts_of(ran) else compute(ran)
         if split is None:
             depends(ctx, args, what)
         return together(ctx, split, args, what)

@@ -233,6 +233,17 @@ def assume_runs(ctx: Context, values: Sequence[Value]) -> bool:
     return True
 
 
+def as_left_by_loops(ctx: Context, values: Sequence[Value]) -> list[Value] | None:
+    """Numbers as the loops before them leave them, in code for calls in which these have an iteration; None where that
+    says nothing of them, or where no call can tell."""
+    found: list[Value] = []
+    for v in values:
+        of_one = isinstance(v, Scalar) and v.doubt is not None and v.doubt.runs is not None and len(v.doubt.sure) == 1
+        left = part(v, v.doubt.sure[0]) if of_one and v.doubt.split is not None else None  # type: ignore[union-attr]
+        found.append(v if left is None else left)
+    return found if found != list(values) and assume_runs(ctx, values) else None
+
+
 def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
     """The error where a type depends on the types of `values`."""
     doubted = doubts_of(values)[0]

@@ -62,6 +62,20 @@ def joined(kinds: Sequence[Kind]) -> Kind | None:
     return found
 
 
+def of_doubted(one: Sequence[Kind], two: Sequence[Kind]) -> Kind | None:
+    """The type that holds a number that has one of some types, or of some others, where one of the two is held in
+    another type than it may have: a float of Python's or an integer of NumPy's, as a float of NumPy's."""
+    kinds = sorted({*one, *two})
+    if len(one) < 2 and len(two) < 2:
+        return None
+    found = joined(kinds)
+    return None if found is None or (np.dtype(found[0]).kind in "iu" and ("index", True) in kinds) else found
+
+
+def _kinds(value: Value, held: Kind) -> tuple[Kind, ...]:
+    return value.doubt.kinds if isinstance(value, Scalar) and value.doubt is not None else (held,)
+
+
 def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
     kinds = []
     for v in (one, two):
@@ -73,14 +87,15 @@ def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
             kinds.append((v.dtype, False))
         else:
             return None
-    joined = join_dtypes(*kinds[0], *kinds[1])
+    found = join_dtypes(*kinds[0], *kinds[1])
     if (
-        joined is not None
-        and not joined[1]
-        and not (_held(one, *kinds[0], joined[0]) and _held(two, *kinds[1], joined[0]))
+        found is not None
+        and not found[1]
+        and not (_held(one, *kinds[0], found[0]) and _held(two, *kinds[1], found[0]))
     ):
-        joined = None
-    return holding_exactly(*kinds[0], *kinds[1]) if joined is None else joined
+        found = None
+    found = found or of_doubted(_kinds(one, kinds[0]), _kinds(two, kinds[1]))
+    return found or holding_exactly(*kinds[0], *kinds[1])
 
 
 def _held(value: Value, dtype: str, python: bool, by: str) -> bool:

@@ -22,7 +22,7 @@ from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import static_expr
-from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes
+from transkern.frontend.values.types_of_scalars import holding_exactly, join_dtypes, of_doubted
 from transkern.frontend.values.values import (
     Array,
     Char,
@@ -293,7 +293,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 _held(d1, p1, r1, joined[0]) and _held(d2, p2, r2, joined[0])
             ):  # fmt: skip
                 joined = None
-            joined = joined or holding_exactly(d1, p1, d2, p2)
+            joined = joined or of_doubted(k1, k2) or holding_exactly(d1, p1, d2, p2)
             if joined is None:
                 ctx.must_be_known(
                     Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,8 @@ def slot_of(state: LoopState, owner: Loops, name: str, kind: Any, initial: Value
             if name in state.numbers.tagged:
                 tag = ctx.names.variable(f"{name} type", "uint8")
                 ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
+            if isinstance(initial, Static) and isinstance(initial.value, float) and math.isinf(initial.value):
+                ctx.facts.bounds[variable.name] = initial.value
             doubt = _doubt(state, owner, name, types, Scalar(variable, python), initial)
             return doubts.shown(Scalar(variable, python, tag, doubt))
         case ("array", dtype, dims, facts):

@@ -327,8 +327,10 @@ class LoopState:
             before = before.value
         if isinstance(slot, Scalar) and isinstance(slot.expr, Var) and slot.doubt is not None:
             left = tuple(sorted(self.numbers.left.get(slot.expr.name, ())))
-            if not left or slot.doubt.split is not None or self.runs is None:
+            if not left or self.runs is None:
                 return slot
+            if slot.doubt.split is not None:
+                return replace(slot, doubt=replace(slot.doubt, sure=left, runs=self.runs))
             if self.runs == b.TRUE:
                 return doubts.of_kinds(slot, left)
             split = doubts.after(slot, before, left, self.runs)

@@ -62,7 +62,10 @@ def _starred(body: Assignments, value: Value, first: int, last: int) -> list[Val
     text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
     ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
     end = None if last == 0 else Static(-last)
-    between = subscript(ctx, value, [Slice(Static(first), end, None)])
+    whole: Value = value
+    if isinstance(value, GrowingList) and value.is_queue:  # which has no slices
+        whole = ctx.deref(TABLE["builtins.list"](ctx, [value], {}))
+    between = subscript(ctx, whole, [Slice(Static(first), end, None)])
     rest = TABLE["builtins.list"](ctx, [between], {})
     ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
     return [*(element(b.index(k)) for k in range(first)), rest, *ends]

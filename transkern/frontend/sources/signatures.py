@@ -7,13 +7,15 @@ import functools
 import inspect
 import types
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transkern.frontend.context import Context
 from transkern.frontend.sources import identity
 from transkern.ir import build as b
+
+if TYPE_CHECKING:
+    from transkern.frontend.context import Context
 
 
 def check_call(ctx: Context, path: str, count: int, names: Collection[str]) -> None:
