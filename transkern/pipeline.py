@@ -32,6 +32,8 @@ from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.sorting import sort_updates
+from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -70,7 +72,7 @@ from transkern.fuse.lowering.running import write_out_scans
 from transkern.fuse.lowering.selecting import select_sorted
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
-from transkern.fuse.lowering.updates import sort_updates, update_atomically
+from transkern.fuse.lowering.updates import update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.carried import carry_elements
@@ -272,6 +274,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     order_by_terms,  # what is not taken apart
     *DEVICE_PASSES[_HELD:_FORMED],
     order_by_waves,
+    check_updates,  # before loops are asked whether they act on elements of others
     block_pivots,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from transkern.fuse.lowering.kernels import interface
 from transkern.ir import nodes as n
+from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -80,6 +81,7 @@ def check_in_kernels(program: n.Program) -> n.Program:
         kernel f_y: …                     to         raise unless first_out[] < 0; …
     """
     on_device = {name for s in walk(program.body) if isinstance(s, n.Kernel) for name in scalars_set(s)}
+    names = Names.of(program)
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -90,6 +92,9 @@ def check_in_kernels(program: n.Program) -> n.Program:
                 continue
             if waiting and isinstance(s, n.Kernel) and not _read_by(waiting) & buffers_written(s):
                 s = replace(s, body=(*waiting, *s.body))
+                waiting = []
+            elif waiting and any(isinstance(x, n.Kernel) for x in walk((s,))):  # nothing there waits for the device
+                out.append(n.Kernel(names.fresh(f"{program.name}_check"), tuple(waiting), "block"))
                 waiting = []
             elif waiting and not _passes(s, program, on_device):
                 out += waiting
