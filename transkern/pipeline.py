@@ -30,6 +30,7 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
+from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.sorting import sort_updates
@@ -272,6 +273,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[1:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
+    batch_sorts,  # before loops become parallel, which those that sort cannot
     *DEVICE_PASSES[_HELD:_FORMED],
     order_by_waves,
     check_updates,  # before loops are asked whether they act on elements of others
