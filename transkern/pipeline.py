@@ -32,6 +32,7 @@ from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
@@ -275,6 +276,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
     *DEVICE_PASSES[_HELD:_FORMED],
+    batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
     check_updates,  # before loops are asked whether they act on elements of others
     block_pivots,
