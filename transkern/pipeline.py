@@ -78,6 +78,7 @@ from transkern.fuse.lowering.updates import update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.constants import settle_constants
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
@@ -131,6 +132,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     shrink_together,  # before bounds are proven: arrays of one length have one size then
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
+    settle_constants,  # before checks of them are looked at
     drop_proven_guards,
     know_contents,
     prove_bounds,
