@@ -30,6 +30,7 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
+from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.outside import batches_outside
@@ -287,7 +288,9 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[_FORMED:_PLACED],
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
-    *DEVICE_PASSES[_PLACED:],
+    DEVICE_PASSES[_PLACED],
+    take_scalars_along,  # before they get places in device memory
+    *DEVICE_PASSES[_PLACED + 1 :],
 )
 """For CUDA."""
 

@@ -149,7 +149,7 @@ def _bodies_of(s: n.Stmt) -> Iterable[object]:
     return (s,) if isinstance(s, (n.Loop, n.While, n.If)) else ()
 
 
-def _without(known: _Known, s: n.Stmt) -> dict[_Key, tuple[str, frozenset[str]]]:
+def _without(known: _Known, s: n.Stmt) -> dict[_Key, tuple[n.Let | n.Define, frozenset[str]]]:
     """What is still so behind a statement, and at any time within a loop."""
     changed = buffers_written(s) | scalars_set(s) | ({s.axis} if isinstance(s, n.Loop) else frozenset())
     return {key: (name, needs) for key, (name, needs) in known.items() if needs.isdisjoint(changed)}
