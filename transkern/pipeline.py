@@ -33,8 +33,13 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
+from transkern.fuse.devices.along import take_scalars_along
+from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.sorting import sort_updates
+from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
@@ -73,10 +78,11 @@ from transkern.fuse.lowering.running import write_out_scans
 from transkern.fuse.lowering.selecting import select_sorted
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
-from transkern.fuse.lowering.updates import sort_updates, update_atomically
+from transkern.fuse.lowering.updates import update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.constants import settle_constants
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
 from transkern.fuse.scalars.invariant import move_invariants
@@ -132,6 +138,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     shrink_together,  # before bounds are proven: arrays of one length have one size then
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
+    settle_constants,  # before checks of them are looked at
     drop_proven_guards,
     know_contents,
     prove_bounds,
@@ -275,15 +282,20 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[1:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
+    batch_sorts,  # before loops become parallel, which those that sort cannot
     *DEVICE_PASSES[_HELD:_FORMED],
+    batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
+    check_updates,  # before loops are asked whether they act on elements of others
     block_pivots,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
-    *DEVICE_PASSES[_PLACED:],
+    DEVICE_PASSES[_PLACED],
+    take_scalars_along,  # before they get places in device memory
+    *DEVICE_PASSES[_PLACED + 1 :],
 )
 """For CUDA."""
 

@@ -10,7 +10,7 @@ import pytest
 
 import transkern
 from tests.tools import on_target
-from transkern.fuse.lowering.updates import FROM
+from transkern.fuse.devices.sorting import FROM
 from transkern.pipeline import passes_for, program_of
 from transkern.targets.cuda.emit import emit
 

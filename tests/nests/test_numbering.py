@@ -44,7 +44,12 @@ def in_a_loop(x, y, a):
     return y
 
 
-ONCE = {correlation: 5, columns: 2, in_branches: 1, in_a_loop: 1}
+def scores(x, y, a):
+    """The mean of a variance keeps its axis, the one beside it does not."""
+    return (a - a.mean(axis=1)[:, None]) / (a.std(axis=1)[:, None] + 1), a.sum(axis=(0, 1), keepdims=True) / a.sum()
+
+
+ONCE = {scores: 3, correlation: 5, columns: 2, in_branches: 1, in_a_loop: 1}
 """With the reductions that are left."""
 
 

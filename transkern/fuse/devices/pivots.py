@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from transkern.fuse.devices.acting import Finder, Pivots, others_than, own, replaced
+from transkern.fuse.devices.sorting import folds_of
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir import build as b
@@ -80,7 +81,8 @@ class _Blocking:
     def block(self, statements: Sequence[n.Stmt]) -> _Block:
         out: list[n.Stmt] = []
         for s in statements:
-            if not isinstance(s, n.If) and not is_in_order(s):
+            is_update = isinstance(s, n.Loop) and bool(folds_of(s, self.buffers))  # no iteration acts on others
+            if is_update or (not isinstance(s, n.If) and not is_in_order(s)):
                 out.append(s)
             elif isinstance(s, n.If) or (found := self.finder.find(s)) is None or self.is_short(found):
                 out.append(with_bodies(s, self.block))

@@ -133,7 +133,8 @@ class _Parallelising(Walk):
     def in_order(self, verdict: Verdict) -> n.Loop:
         """The loop as it was written, with names of its own."""
         private = verdict.scalars.private
-        return with_own_names(verdict.loop, self.names, self.variables, self.buffers, private)
+        made = with_own_names(verdict.loop, self.names, self.variables, self.buffers, private)
+        return replace(made, fails=True)
 
     def unchecked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt] | None:
         """A loop whose checks ahead have held, in parallel: what it checks still are checks of what it computes."""

@@ -6,7 +6,8 @@
     v = sum((x - m_1) * (x - m_1))                      v = sum((x - m) * (x - m))
 
 Value numbering of array statements: numbers and arrays that are made by the same reductions of the same values have
-one name, up to the names of axes. Spellings that name a mean and those that write it out again are one program then.
+one name, up to the names of axes and to axes of one place (`keepdims=True`, as the mean of a variance has them).
+Spellings that name a mean and those that write it out again are one program then.
 What is computed from one element of each array is left: whether to keep or to compute it again is a question of cost.
 """
 
@@ -36,8 +37,8 @@ from transkern.records import replace
 
 _Key: TypeAlias = tuple[tuple[Expr, ...], Expr]
 """The extents of the axes that a value varies along, and the value."""
-_Known: TypeAlias = Mapping[_Key, tuple[str, frozenset[str]]]
-"""Under which name a value is known, and what must stay as it is for that."""
+_Known: TypeAlias = Mapping[_Key, tuple[n.Let | n.Define, frozenset[str]]]
+"""Which statement makes a value, and what must stay as it is for that."""
 
 
 def number_values(program: n.Program) -> n.Program:
@@ -55,7 +56,8 @@ def number_values(program: n.Program) -> n.Program:
 class _Numbering:
     def __init__(self, program: n.Program) -> None:
         self.program = program
-        self.same: dict[str, str] = {}  # names and buffers that others stand for
+        # the statements of names and buffers that others stand for, and those of these
+        self.same: dict[str, tuple[n.Let | n.Define, n.Let | n.Define]] = {}
         self.times = Counter(name for s in walk(program.body) for name in _made_by(s))
         self.sizes = in_sizes(program)
         taken = (s for s in walk(program.body) if isinstance(s, (n.Library, n.Return)))
@@ -67,7 +69,8 @@ class _Numbering:
         for s in statements:
             key = self.key(s) if isinstance(s, (n.Let, n.Define)) else None
             if key in known:
-                self.same[_name_of(s)] = known[key][0]
+                assert isinstance(s, (n.Let, n.Define))
+                self.same[_name_of(s)] = s, known[key][0]
                 continue
             if any(True for _ in _bodies_of(s)):
                 within = known if isinstance(s, n.If) else _without(known, s)
@@ -75,7 +78,8 @@ class _Numbering:
             known = _without(known, s)
             if key is not None:
                 needs = {name for e in (*key[0], key[1]) for name in variables_read(e) | buffers_read(e)}
-                known[key] = _name_of(s), frozenset({_name_of(s), *needs})
+                assert isinstance(s, (n.Let, n.Define))
+                known[key] = s, frozenset({_name_of(s), *needs})
             out.append(s)
         return tuple(out)
 
@@ -93,9 +97,11 @@ class _Numbering:
             return None
         if variables_read(s.value) & set(self.program.variables) - {a.name for a in axes}:
             return None
-        numbered = tuple(Axis(f"%{k}", a.extent) for k, a in enumerate(axes))
-        value = b.substitute(s.value, {a.name: new.var for a, new in zip(axes, numbered, strict=True)})
-        return tuple(self.numbered(a.extent) for a in axes), self.numbered(value, len(axes))
+        along = [a for a in axes if not _is_one(a)]
+        places: dict[str, Expr] = {a.name: b.ZERO for a in axes}
+        places |= {a.name: Axis(f"%{k}", a.extent).var for k, a in enumerate(along)}
+        value = b.substitute(s.value, places)
+        return tuple(self.numbered(a.extent) for a in along), self.numbered(value, len(along))
 
     def numbered(self, e: Expr, depth: int = 0) -> Expr:
         """The expression with names that others stand for, and axes numbered from outside in."""
@@ -112,11 +118,26 @@ class _Numbering:
     def renamed(self, x: Expr) -> Expr | None:
         match x:
             case Var(name, dtype) if name in self.same:
-                return Var(self.same[name], dtype)
+                return _read(self.same[name][1], [], dtype)
             case Load(buffer, index, dtype) if buffer in self.same:
-                return Load(self.same[buffer], tuple(b.map_expr(i, self.renamed) for i in index), dtype)
+                made, kept = self.same[buffer]
+                assert isinstance(made, n.Define)
+                along = [i for a, i in zip(made.axes, index, strict=True) if not _is_one(a)]
+                return _read(kept, [b.map_expr(i, self.renamed) for i in along], dtype)
             case _:
                 return None
+
+
+def _is_one(a: Axis) -> bool:
+    return b.constant(a.extent) == 1
+
+
+def _read(s: n.Let | n.Define, along: Sequence[Expr], dtype: str) -> Expr:
+    """What a statement makes, at these places of its axes of more than one place."""
+    if isinstance(s, n.Let):
+        return Var(s.name, dtype)
+    places = iter(along)
+    return Load(s.buffer, tuple(b.ZERO if _is_one(a) else next(places) for a in s.axes), dtype)
 
 
 def _name_of(s: n.Stmt) -> str:
@@ -128,7 +149,7 @@ def _bodies_of(s: n.Stmt) -> Iterable[object]:
     return (s,) if isinstance(s, (n.Loop, n.While, n.If)) else ()
 
 
-def _without(known: _Known, s: n.Stmt) -> dict[_Key, tuple[str, frozenset[str]]]:
+def _without(known: _Known, s: n.Stmt) -> dict[_Key, tuple[n.Let | n.Define, frozenset[str]]]:
     """What is still so behind a statement, and at any time within a loop."""
     changed = buffers_written(s) | scalars_set(s) | ({s.axis} if isinstance(s, n.Loop) else frozenset())
     return {key: (name, needs) for key, (name, needs) in known.items() if needs.isdisjoint(changed)}

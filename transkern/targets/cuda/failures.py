@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from transkern.fuse.lowering.kernels import interface
 from transkern.ir import nodes as n
+from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -80,6 +81,22 @@ def check_in_kernels(program: n.Program) -> n.Program:
         kernel f_y: …                     to         raise unless first_out[] < 0; …
     """
     on_device = {name for s in walk(program.body) if isinstance(s, n.Kernel) for name in scalars_set(s)}
+    names = Names.of(program)
+
+    def in_branches(s: n.If, waiting: list[n.Guard]) -> n.If | None:
+        """The branches with the checks in the first kernel of either, if nothing before it would tell."""
+        if buffers_read(s.condition) or variables_read(s.condition) & on_device:
+            return None
+        then, orelse = (first_of(body, waiting) for body in (s.then, s.orelse))
+        return None if then is None or orelse is None else replace(s, then=then, orelse=orelse)
+
+    def first_of(body: tuple[n.Stmt, ...], waiting: list[n.Guard]) -> tuple[n.Stmt, ...] | None:
+        for k, s in enumerate(body):
+            if isinstance(s, n.Kernel) and not _read_by(waiting) & buffers_written(s):
+                return (*body[:k], replace(s, body=(*waiting, *s.body)), *body[k + 1 :])
+            if not _passes(s, program, on_device):
+                return None
+        return None
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -90,6 +107,11 @@ def check_in_kernels(program: n.Program) -> n.Program:
                 continue
             if waiting and isinstance(s, n.Kernel) and not _read_by(waiting) & buffers_written(s):
                 s = replace(s, body=(*waiting, *s.body))
+                waiting = []
+            elif waiting and isinstance(s, n.If) and (both := in_branches(s, waiting)) is not None:
+                s, waiting = both, []
+            elif waiting and any(isinstance(x, n.Kernel) for x in walk((s,))):  # nothing there waits for the device
+                out.append(n.Kernel(names.fresh(f"{program.name}_check"), tuple(waiting), "block"))
                 waiting = []
             elif waiting and not _passes(s, program, on_device):
                 out += waiting

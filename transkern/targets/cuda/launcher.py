@@ -18,7 +18,7 @@ from transkern.ir.traverse import exprs, variables_read, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launch.libraries import call_library
-from transkern.targets.cuda.launch.results import give_back, objects_in, result_text
+from transkern.targets.cuda.launch.results import give_back, objects_in, opens_giving_back, result_text
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
@@ -78,11 +78,13 @@ class Launcher:
             self.line(f"errors = cp.zeros(({len(self.reading.records)}, {RECORD}), np.int64)")
         if any(k.partials for k in self.kernels.values()):
             self.line("arrived = cp.zeros(1, np.uint32)")
+        gives_back = opens_giving_back(self)
         self.statements(p.body)
         self.read_errors(self.reading.at_end)
         if not self.ends(p.body):
-            give_back(self)
             self.line("return None")
+        if gives_back:
+            give_back(self)
         body = "\n".join(self.lines)
         checks = {code: g for k in self.kernels.values() for code, g in k.guards.items()}
         if checks:
@@ -292,11 +294,9 @@ class Launcher:
             case n.Continue():
                 self.line("continue")
             case n.Return(n.TupleResult((n.TupleResult(kind="raise") as error, *changes))):
-                give_back(self)
                 told = host.tuple_of(result_text(self, x) for x in changes)
                 self.line(f"raise (lambda e, c: {with_changes('e', 'c')})({result_text(self, error)}, {told})")
             case n.Return(result):
-                give_back(self)
                 self.line(f"return {result_text(self, result)}")
             case _:
                 raise CompileError(

@@ -88,8 +88,8 @@ def _device_of(*arrays):
 ''',
     "_give_back": '''
 def _give_back(given, x):
-    """Copies what the kernels wrote into the caller's array, where that is another one."""
-    if x is not given:
+    """Copies what the kernels wrote into the caller's array, where that is another one (None: to nobody)."""
+    if given is not None and x is not given:
         given[...] = x.get() if isinstance(given, np.ndarray) and not isinstance(given, cp.ndarray) else x
 ''',
     "_result": """

@@ -18,11 +18,27 @@ if TYPE_CHECKING:
     from transkern.targets.cuda.launcher import Launcher
 
 
+def opens_giving_back(launcher: Launcher) -> bool:
+    """Begins the block behind which `give_back` stands, if an argument is written."""
+    if not any(p.written for p in launcher.arrays):
+        return False
+    launcher.line("try:")
+    launcher.depth += 1
+    return True
+
+
 def give_back(launcher: Launcher) -> None:
-    """What was written into arguments that are not on the device, or not as the kernels need them."""
-    for p in launcher.arrays:
-        if p.written:
-            launcher.line(f"{launcher.use('_give_back')}({launcher.given[p.name]}, {whole(launcher, p.name)})")
+    """What was written into arguments that are not on the device, or not as the kernels need them. It is seen where a
+    check has failed, too: no kernel behind one has stored anything."""
+    launcher.depth -= 1
+    written = [p for p in launcher.arrays if p.written]
+    if launcher.has_room:  # a list has outgrown it: the call begins anew, with the arguments as they were
+        launcher.line("except _NoRoom:")
+        launcher.line(f"    {' = '.join(launcher.given[p.name] for p in written)} = None")
+        launcher.line("    raise")
+    launcher.line("finally:")
+    for p in written:
+        launcher.line(f"    {launcher.use('_give_back')}({launcher.given[p.name]}, {whole(launcher, p.name)})")
 
 
 def result_text(launcher: Launcher, r: n.Result) -> str:

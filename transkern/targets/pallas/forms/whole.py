@@ -61,7 +61,8 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     host.out.append(comment(f"{kernel.name}: a kernel where VMEM holds its arrays, else left to XLA"))
     conditions = (arrays, elements, work, whole.unrolled)
     test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in conditions])
-    host.out.append(ast.If(test, made, other))
+    there = [host.expr(e).node for e in host.there]  # a place that is not there raises when JAX traces a kernel
+    host.out.append(ast.If(ast.BoolOp(ast.And(), [*there, test]) if there else test, made, other))
 
 
 def _slots(block: tuple[n.Stmt, ...], depth: int = 0) -> tuple[dict[str, int], int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import reduce
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -50,6 +51,8 @@ class Host(Statements):
         self.known_outside = {v for d in dims for v in variables_read(d)} | self.scalars | set(self.module.static)
         self.early = self.early_guards()
         self.nonempty = {d for g in self.early if g.error == "IndexError" for d in _sizes_above_zero(g.condition)}
+        # what arrays must have for subscripts of code that may not run, which a kernel is traced with all the same
+        self.there = [e for g in self.early for e in _sizes_asked_if_run(g.condition, self.is_static)]
 
     def statement(self, s: n.Stmt) -> None:
         try:
@@ -385,6 +388,17 @@ class Host(Statements):
         if len(items) < len(info.dims) - bool(info.element):
             base = quote("_0.reshape(-1)", base)
         return quote("jnp.broadcast_to(_0, _1)", subscript(base, items), whole)
+
+
+def _sizes_asked_if_run(condition: Expr, is_static: Callable[[Expr], bool]) -> list[Expr]:
+    """What sizes decide of a check that asks for it only if the code is reached: `m > 5` of `not k > 0 or m > 5`."""
+    found: list[Expr] = []
+    for c in conjuncts(condition):
+        against = conjuncts(b.logical_not(c))  # all of them hold where the check fails
+        sizes = [b.logical_not(x) for x in against if is_static(x)]
+        if 0 < len(sizes) < len(against):
+            found.append(reduce(lambda x, y: Apply("or_else", (x, y), "bool"), sizes))
+    return found
 
 
 def _sizes_above_zero(condition: Expr) -> list[Expr]:
