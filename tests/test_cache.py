@@ -7,6 +7,7 @@ import importlib.util
 import json
 import linecache
 import os
+import subprocess
 import sys
 import textwrap
 import threading
@@ -28,7 +29,7 @@ from transkern.cli import cli
 from transkern.frontend.values.types import ConstantType, parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Var
-from transkern.runtime.caching import ahead, bound, cache, making
+from transkern.runtime.caching import ahead, bound, cache, making, surveys
 from transkern.runtime.caching.contents import contents, verified
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.targets.cpu import build as cc
@@ -136,6 +137,21 @@ def test_a_later_process_translates_nothing(
         monkeypatch.setattr(making, "program_for", untranslated)
 
 
+def test_modules_that_are_loaded_when_they_are_asked_for(tmp_path: Path) -> None:
+    """NumPy's random is not there before somebody names it: a process that has not done so finds the code as well."""
+    require("cc")
+    (tmp_path / "drawing.py").write_text(
+        "import numpy as np\nimport transkern\n\n@transkern.compile\ndef draw(n):\n"
+        "    rng = np.random.default_rng(3)\n    s = 0.0\n    for _ in range(n):\n        s += rng.random()\n"
+        "    return s\n\nprint(draw(5), draw.cache_info().from_disk)\n"
+    )
+    folders = {"PYTHONPATH": str(Path(__file__).parents[1]), "TRANSKERN_CACHE_DIR": str(tmp_path / "c")}
+    environment = {**os.environ, **folders}
+    command = [sys.executable, "drawing.py"]
+    found = [subprocess.check_output(command, cwd=tmp_path, env=environment, text=True) for _ in range(2)]
+    assert [line.split()[1] for line in found] == ["0", "1"] and found[0].split()[0] == found[1].split()[0]
+
+
 @pytest.mark.parametrize("target", DEVICES)
 def test_errors_of_kept_texts_stand_at_the_users_lines(target: str) -> None:
     if target == "pallas":
@@ -204,7 +220,7 @@ def test_what_was_not_used_for_longest_goes_first(folder: Path, monkeypatch: pyt
     monkeypatch.setenv(bound.VARIABLE, "100K")
     for age, key in enumerate("abcd"):
         put(key, 20_000, ago=1000 - age)
-    assert cache.read("a", lambda entry: cache.Survey({}, (), lambda array, number: False)) is not None  # is used
+    assert cache.read("a", lambda entry: surveys.Survey({}, (), lambda array, number: False)) is not None  # is used
     assert kept(folder) == {*"abcd"}
     put("e", 30_000)
     assert kept(folder) == {*"acde"}  # b had to go: 110 000 bytes and more, of 102 400
