@@ -506,9 +506,67 @@ def test_warm_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     told = run("cache", "warm", file)
     assert told.exit_code == 1 and "no  f(float64[n], int) on cpu: `k` is part of the code" in told.stdout
     assert run("cache", "warm", file, "--types", "f(float64[n], 0)").exit_code == 0
-    for wrong, words in (
-        (("no_such_module",), "there is no file or module"), ((file, "--types", "g(int)"), "has no function `g`"),
-        ((file, "--types", "(int)"), "need the function's name"),
+    for wrong, code, words in (
+        (("no_such_module",), 2, "there is no file or module"), ((file, "--types", "g(int)"), 1, "has no function `g`"),
+        ((file, "--types", "(int)"), 1, "need the function's name"),
+        (("no_such_module", "--import"), 1, "there is no file or module"),
+        ((file, "--types", "g(int)", "--import"), 1, "has no function `g`"),
     ):  # fmt: skip
         found = run("cache", "warm", *wrong)
-        assert found.exit_code == 1 and words in found.stderr
+        assert found.exit_code == code and words in found.stderr
+
+
+def test_warm_reads_and_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it makes of the text is found by who has imported the file: constants, defaults, helpers, options."""
+    require("cc")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = """
+        import math
+        import os
+        from functools import lru_cache
+
+        if not os.environ.get("MAY_RUN"):
+            raise SystemExit("it has been run")
+        WEIGHTS = np.array([1.0, 2.0, 3.0])
+        SCALE, NAMES = 2 * math.pi, ("a", "b")
+
+        def helper(x, by=SCALE):
+            return x * by
+
+        class Held:
+            @transkern.compile(target="cpu", types="(float64[n])")
+            def method(self, x):
+                return x
+
+        @transkern.compile(target="cpu", boundscheck=False)
+        def inner(x: "float64[n]"):
+            return x - 1
+
+        @transkern.compile(target="cpu")
+        def f(x: "float64[n]", k: "int" = 3):
+            s = np.zeros(len(x))
+            for i in range(len(x)):
+                s[i] = helper(x[i]) + WEIGHTS[i % 3] * len(NAMES)
+            return s * k + inner(x)
+
+        @lru_cache
+        def odd(x):
+            return Held
+    """
+    monkeypatch.delenv("MAY_RUN", raising=False)
+    (tmp_path / "read_file.py").write_text("import numpy as np\nimport transkern\n" + textwrap.dedent(text))
+    file = str(tmp_path / "read_file.py")
+    told = run("cache", "warm", file, "--types", "odd(int)", "-j", "1")
+    assert told.exit_code == 1, told.output
+    lines = sorted(told.stdout.splitlines()[:-1])
+    assert [line.split("(")[0].split(":")[0].split()[:2] for line in lines] == [
+        ["new", "f"], ["new", "inner"], ["no", "Held.method"], ["no", "odd"],
+    ]  # fmt: skip
+    assert all("--import" in line for line in lines[2:])
+    monkeypatch.setenv("MAY_RUN", "1")
+    made = module(tmp_path, text, "read_file")
+    x = np.arange(500.0)
+    np.testing.assert_array_equal(made.f(x), made.f.function(x))
+    assert made.f.cache_info().from_disk == 1 and made.inner(x)[0] == -1 and made.inner.cache_info().from_disk == 1
+    told = run("cache", "warm", file, "--import", "-j", "1")
+    assert "2 there already" in told.stdout and "Held.method" in told.stdout
