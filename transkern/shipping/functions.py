@@ -99,7 +99,9 @@ def _wanted(function: Function, scope: TextScope, given: Sequence[tuple[ArgType,
             return None
         if stated is None:
             names = ", ".join(f"{name}: …" for name in parameter_names(function.node))
-            raise TypesNeeded(f"`{function.name}({names})`: nothing states the types of its arguments; give --types")
+            example = ", ".join("float64[n]" if k == 0 else "float" for k, _ in enumerate(names.split(",")))
+            told = f"`{function.name}({names})`: nothing states the types of its arguments"
+            raise TypesNeeded(f"{told}\n  help: give --types '{function.name}({example})', or annotate them")
         types = (stated,)
     check_entry(function, scope)
     return Wanted(function, types)

@@ -125,7 +125,8 @@ def _plain(module: types.ModuleType, name: str, target: str) -> Compiled:
         raise _nameless()
     found = getattr(module, name, None)
     if not isinstance(found, types.FunctionType):
-        raise CompileError(refusals.WHICH_FUNCTION, f"{module.__name__} has no function `{name}`", "see its text")
+        problem = f"{module.__name__} has no function `{name}`"
+        raise CompileError(refusals.WHICH_FUNCTION, problem, "name one that it has")
     return Compiled(found, target=target)
 
 
