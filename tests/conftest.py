@@ -35,6 +35,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 # Two workers share the cores: threads that spin after a parallel region would take them from each other.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("TRANSKERN_BESIDE", "0")  # what a run compiles is known when it ends
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # The TPU compiler must not look for a TPU machine around it.
 os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import linecache
 import os
+import subprocess
 import sys
 import textwrap
 import threading
@@ -28,7 +29,7 @@ from transkern.cli import cli
 from transkern.frontend.values.types import ConstantType, parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Var
-from transkern.runtime.caching import ahead, bound, cache, making
+from transkern.runtime.caching import ahead, bound, cache, making, surveys
 from transkern.runtime.caching.contents import contents, verified
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.targets.cpu import build as cc
@@ -136,6 +137,21 @@ def test_a_later_process_translates_nothing(
         monkeypatch.setattr(making, "program_for", untranslated)
 
 
+def test_modules_that_are_loaded_when_they_are_asked_for(tmp_path: Path) -> None:
+    """NumPy's random is not there before somebody names it: a process that has not done so finds the code as well."""
+    require("cc")
+    (tmp_path / "drawing.py").write_text(
+        "import numpy as np\nimport transkern\n\n@transkern.compile\ndef draw(n):\n"
+        "    rng = np.random.default_rng(3)\n    s = 0.0\n    for _ in range(n):\n        s += rng.random()\n"
+        "    return s\n\nprint(draw(5), draw.cache_info().from_disk)\n"
+    )
+    folders = {"PYTHONPATH": str(Path(__file__).parents[1]), "TRANSKERN_CACHE_DIR": str(tmp_path / "c")}
+    environment = {**os.environ, **folders}
+    command = [sys.executable, "drawing.py"]
+    found = [subprocess.check_output(command, cwd=tmp_path, env=environment, text=True) for _ in range(2)]
+    assert [line.split()[1] for line in found] == ["0", "1"] and found[0].split()[0] == found[1].split()[0]
+
+
 @pytest.mark.parametrize("target", DEVICES)
 def test_errors_of_kept_texts_stand_at_the_users_lines(target: str) -> None:
     if target == "pallas":
@@ -204,7 +220,7 @@ def test_what_was_not_used_for_longest_goes_first(folder: Path, monkeypatch: pyt
     monkeypatch.setenv(bound.VARIABLE, "100K")
     for age, key in enumerate("abcd"):
         put(key, 20_000, ago=1000 - age)
-    assert cache.read("a", lambda entry: cache.Survey({}, (), lambda array, number: False)) is not None  # is used
+    assert cache.read("a", lambda entry: surveys.Survey({}, (), lambda array, number: False)) is not None  # is used
     assert kept(folder) == {*"abcd"}
     put("e", 30_000)
     assert kept(folder) == {*"acde"}  # b had to go: 110 000 bytes and more, of 102 400
@@ -490,9 +506,67 @@ def test_warm_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     told = run("cache", "warm", file)
     assert told.exit_code == 1 and "no  f(float64[n], int) on cpu: `k` is part of the code" in told.stdout
     assert run("cache", "warm", file, "--types", "f(float64[n], 0)").exit_code == 0
-    for wrong, words in (
-        (("no_such_module",), "there is no file or module"), ((file, "--types", "g(int)"), "has no function `g`"),
-        ((file, "--types", "(int)"), "need the function's name"),
+    for wrong, code, words in (
+        (("no_such_module",), 2, "there is no file or module"), ((file, "--types", "g(int)"), 1, "has no function `g`"),
+        ((file, "--types", "(int)"), 1, "need the function's name"),
+        (("no_such_module", "--import"), 1, "there is no file or module"),
+        ((file, "--types", "g(int)", "--import"), 1, "has no function `g`"),
     ):  # fmt: skip
         found = run("cache", "warm", *wrong)
-        assert found.exit_code == 1 and words in found.stderr
+        assert found.exit_code == code and words in found.stderr
+
+
+def test_warm_reads_and_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it makes of the text is found by who has imported the file: constants, defaults, helpers, options."""
+    require("cc")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = """
+        import math
+        import os
+        from functools import lru_cache
+
+        if not os.environ.get("MAY_RUN"):
+            raise SystemExit("it has been run")
+        WEIGHTS = np.array([1.0, 2.0, 3.0])
+        SCALE, NAMES = 2 * math.pi, ("a", "b")
+
+        def helper(x, by=SCALE):
+            return x * by
+
+        class Held:
+            @transkern.compile(target="cpu", types="(float64[n])")
+            def method(self, x):
+                return x
+
+        @transkern.compile(target="cpu", boundscheck=False)
+        def inner(x: "float64[n]"):
+            return x - 1
+
+        @transkern.compile(target="cpu")
+        def f(x: "float64[n]", k: "int" = 3):
+            s = np.zeros(len(x))
+            for i in range(len(x)):
+                s[i] = helper(x[i]) + WEIGHTS[i % 3] * len(NAMES)
+            return s * k + inner(x)
+
+        @lru_cache
+        def odd(x):
+            return Held
+    """
+    monkeypatch.delenv("MAY_RUN", raising=False)
+    (tmp_path / "read_file.py").write_text("import numpy as np\nimport transkern\n" + textwrap.dedent(text))
+    file = str(tmp_path / "read_file.py")
+    told = run("cache", "warm", file, "--types", "odd(int)", "-j", "1")
+    assert told.exit_code == 1, told.output
+    lines = sorted(told.stdout.splitlines()[:-1])
+    assert [line.split("(")[0].split(":")[0].split()[:2] for line in lines] == [
+        ["new", "f"], ["new", "inner"], ["no", "Held.method"], ["no", "odd"],
+    ]  # fmt: skip
+    assert all("--import" in line for line in lines[2:])
+    monkeypatch.setenv("MAY_RUN", "1")
+    made = module(tmp_path, text, "read_file")
+    x = np.arange(500.0)
+    np.testing.assert_array_equal(made.f(x), made.f.function(x))
+    assert made.f.cache_info().from_disk == 1 and made.inner(x)[0] == -1 and made.inner.cache_info().from_disk == 1
+    told = run("cache", "warm", file, "--import", "-j", "1")
+    assert "2 there already" in told.stdout and "Held.method" in told.stdout

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+import transkern
 from transkern.runtime.caching import cache
 
 PACKAGE = Path(__file__).parents[1] / "transkern"
@@ -23,6 +24,7 @@ LATE = {
     "transkern.cli": "a command loads what it does, so that each of them begins at once",
     "transkern.cli.caching": "only `cache warm` compiles",
     "transkern.dropin.attempt": "code from the disk cache needs no compiler; what is refused asks it again",
+    "transkern.dropin.functions": "a script that needs no compiled code loads nothing of what would run it",
     "transkern.dropin.recording": "a script begins before anything has been compiled",
     "transkern.dropin.remembered": "only a function that is refused is taken apart",
     "transkern.dropin.running": "a script begins at once; the report comes at its end",
@@ -77,6 +79,15 @@ def test_little_is_loaded_at_first(name: str) -> None:
     assert not rooms & {"frontend", "fuse", "pipeline", "analysis", "checking", "dask", "frameworks", "dropin"}
     assert not any(other.startswith(("transkern.targets.pallas", "transkern.targets.cuda")) for other in loaded)
     assert len(loaded) < 40
+
+
+def test_the_package_has_its_names() -> None:
+    """Which are loaded when they are asked for."""
+    for name in transkern.__all__:
+        assert getattr(transkern, name).__name__ == name and name in dir(transkern)
+    assert transkern.errors.CompileError is transkern.CompileError
+    with pytest.raises(AttributeError, match="no attribute 'compil'"):
+        getattr(transkern, "compil")  # noqa: B009 - mypy knows the names
 
 
 def test_a_circle_is_found() -> None:

@@ -7,36 +7,59 @@ def f(x, a, b):
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, overload
 
-from transkern.errors import (
-    BuildError,
-    CompileError,
-    InternalError,
-    PerformanceWarning,
-    TargetUnavailable,
-    TranskernError,
-    TypesNeeded,
-    VerificationError,
-)  # fmt: skip
-from transkern.runtime.compiled import Compiled
-from transkern.runtime.disabling import disable, enable
-from transkern.targets.cpu.threads import get_num_threads, set_num_threads
 from transkern.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from transkern.dropin.sessions import Session
+    from transkern.errors import (
+        BuildError,
+        CompileError,
+        InternalError,
+        PerformanceWarning,
+        TargetUnavailable,
+        TranskernError,
+        TypesNeeded,
+        VerificationError,
+    )  # fmt: skip
     from transkern.runtime.caching.ahead import Warmed
+    from transkern.runtime.compiled import Compiled
+    from transkern.runtime.disabling import disable, enable
+    from transkern.targets.cpu.threads import get_num_threads, set_num_threads
 
 __all__ = [
     "BuildError", "CompileError", "Compiled", "InternalError", "PerformanceWarning", "TargetUnavailable",
     "TranskernError", "TypesNeeded", "VerificationError", "compile", "disable", "enable", "get_num_threads", "install",
     "session", "set_num_threads", "warm",
 ]  # fmt: skip
+
+_ERRORS = ("Error", "Warning", "Needed", "Unavailable")
+_HOMES = {
+    **dict.fromkeys([name for name in __all__ if name.endswith(_ERRORS)], "errors"),
+    "Compiled": "runtime.compiled", "disable": "runtime.disabling", "enable": "runtime.disabling",
+    "get_num_threads": "targets.cpu.threads", "set_num_threads": "targets.cpu.threads",
+}  # fmt: skip
+"""Where the names are. They are loaded when they are asked for: `transkern run` begins here, and a script that never
+needs compiled code is not to wait for what it would need, nor for NumPy."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "errors":  # which has always been there with the package
+        return importlib.import_module("transkern.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(f"transkern.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
 
 
 @overload
@@ -67,6 +90,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
     """
+    from transkern.runtime.compiled import Compiled
+
     for name in options.keys() - (Compiled.__init__.__kwdefaults__ or {}).keys():
         raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
     if function is None:
@@ -76,6 +101,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
 
 def _compiled(function: Any, options: dict[str, Any]) -> Any:
     """What is compiled of a function; a method stays one of its object or class."""
+    from transkern.runtime.compiled import Compiled
+
     match function:
         case staticmethod() | classmethod():
             return type(function)(Compiled(function.__func__, **options))
@@ -93,6 +120,7 @@ def warm(*functions: Compiled) -> list[Warmed]:
     compiled, its call will do that.
     """
     from transkern.runtime.caching import ahead
+    from transkern.runtime.compiled import Compiled
 
     if not functions:
         space = sys._getframe(1).f_globals

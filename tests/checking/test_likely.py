@@ -18,6 +18,27 @@ def case(expected: str, text: str) -> None:
     CASES.append((expected, textwrap.dedent(text).strip()))
 
 
+# --- lists, of which somebody asks whether they are empty
+
+case("[float, …]", '''
+def total(stack):
+    s = 0.0
+    while stack:
+        s += stack[0] * 0.5
+        stack = stack[1:]
+    return s
+''')  # fmt: skip
+case("[[float, …], …]", '''
+def longest(paths):
+    if not paths:
+        return 0.0
+    best = 0.0
+    for path in paths:
+        for v in path:
+            best = max(best, v * 0.5)
+    return best
+''')  # fmt: skip
+
 # --- vision
 
 case("float64[:,:], float", '''
@@ -607,5 +628,9 @@ def guessed(text: str) -> str:
     guess = likely_types(scope.function(name).node, finder(scope))
     if guess.missing:
         return "?"
-    shown = [re.sub(r"\[(.*)\]$", lambda m: f"[{','.join(':' for _ in m[1].split(','))}]", str(t)) for t in guess.types]
+    shown = [re.sub(r"(\w)\[(.*)\]$", _without_sizes, str(kind)) for kind in guess.types]
     return ", ".join("dtype" if "numpy.float64" in t else t for t in shown)
+
+
+def _without_sizes(found: re.Match[str]) -> str:
+    return f"{found[1]}[{','.join(':' for _ in found[2].split(','))}]"

@@ -26,6 +26,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     lists_compared,
     lists_of_lists,
     lists_of_numbers,
+    met_in_libraries,
     nones,
     nones_in_lists,
     objects,

@@ -248,7 +248,10 @@ def test_without_names_all_functions_are_built_that_state_types(tmp_path: Path) 
         ("def f(x: float):\n    return x\n", ("--name", "a-b"), "`a-b` is no name of a package"),
         ("def f(x: float):\n    return open(x)\n", (), "open"),
         ("def _load(x: float):\n    return x\n", (), "a function of a package cannot be called `_load`"),
-        ("def f(x):\n    return x[0]\n", ("--types", "f([float, …])"), "made up of others"),
+        ("def f(x):\n    return x[0][1]\n", ("--types", "f([(int, float), …])"), "made up of others"),
+        ("def f(x):\n    x[0] = 1.0\n", ("--types", "f([float, …])"), "`f` changes a list among its arguments"),
+        ("def f(x):\n    return x\n", ("--types", "f([float, int])"), "`f` hands on a list or tuple"),
+        ("import numpy as n\nW = n.ones(99)\ndef f(x):\n    return W + x[0]\n", ("--types", "f((int, 3))"), "outside"),
         ("class E(Exception): pass\ndef f(x: float):\n    if x > 1:\n        raise E('no')\n    return x\n", (), "E"),
         ("def f(x: float):\n    return x\n", ("--types", "(float)"), "needs the function's name in front"),
     ],
@@ -259,6 +262,62 @@ def test_what_a_package_cannot_hold_is_refused(
     found = _built(tmp_path, *options, source=source)
     assert found.exit_code == 1 and said in found.output and "Traceback" not in found.output
     assert not (tmp_path / "out").exists()
+
+
+MADE_UP = """
+import numpy as np
+
+def line(p, x, *, by=2):
+    return (x * p[0] + p[1][0]) * by
+
+def mean(xs):
+    s = 0
+    for x in xs:
+        s += x
+    return s / len(xs) if xs else None
+
+def both(pair):
+    pair[0][:] += 1
+    return pair[0].sum() + pair[1].sum(), len(pair)
+"""
+USE_MADE_UP = """
+import sys, json
+sys.path.insert(0, sys.argv[1])
+import numpy as np, functions as f
+x = np.arange(6.0)
+a = np.zeros(3)
+out = [f.line((2.0, [1.0]), x).tolist(), f.line((2.0, [1.0]), x[::2], by=3).tolist(), f.mean([1.5, 2.5, 3.0])]
+out += [f.mean([4.0]), f.mean([]), f.mean([1, 2]), f.both([a, np.ones(2)]), a.tolist()]
+for wrong in (lambda: f.line([2.0, [1.0]], x), lambda: f.line((2.0, [1.0, 2.0]), x), lambda: f.mean([1, 2.0]),
+              lambda: f.mean((1.0, 2.0)), lambda: f.mean([2**63, 1]), lambda: f.mean([True, 1]), lambda: f.mean(3)):
+    try:
+        out.append(wrong())
+    except TypeError as error:
+        out.append(str(error))
+print(json.dumps(out))
+"""
+
+
+def test_tuples_and_lists_are_taken_apart(tmp_path: Path) -> None:
+    """What the package takes besides is a TypeError."""
+    require("cc")
+    types = ["line((float, [float]), float64[n])", "mean([float, …])", "mean([int, …])"]
+    types.append("both([float64[n], float64[m]])")
+    made = _built(tmp_path, *(word for t in types for word in ("--types", t)), "--level", "v2", source=MADE_UP)
+    assert made.exit_code == 0, made.output
+    run = subprocess.run(
+        [sys.executable, "-c", USE_MADE_UP, str(tmp_path / "out")], capture_output=True, text=True, check=False,
+        cwd=tmp_path, env={"PATH": "/nowhere", "TRANSKERN_LEVEL": "2"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found[:3] == [[2.0, 6.0, 10.0, 14.0, 18.0, 22.0], [3.0, 15.0, 27.0], 7 / 3]
+    assert found[3:8] == [4.0, None, 1.5, [5.0, 2], [1.0, 1.0, 1.0]]
+    assert all("was compiled for (" in text for text in found[8:])
+    stub = (tmp_path / "out" / "functions" / "__init__.pyi").read_text()
+    assert "def line(p: tuple[float, list[float]], x: NDArray[np.float64], *, by: " in stub
+    assert "def mean(xs: list[float])" in stub and "def mean(xs: list[int])" in stub
+    ast.parse(stub)
 
 
 def test_what_does_not_compile_for_sizes_of_1_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ import pytest
 import transkern
 from transkern import private, warned
 from transkern.cli import caching
-from transkern.runtime.caching import cache
+from transkern.runtime.caching import cache, packing
 from transkern.runtime.caching.surveys import Survey
 from transkern.targets.cpu import build
 
@@ -81,7 +81,7 @@ def files(folder: Path, pattern: str = "*") -> list[Path]:
 
 def test_one_changed_bit_anywhere_makes_no_entry(folder: Path) -> None:
     """Texts, numbers of captured arrays, the shared object; also where a file is cut off or longer."""
-    whole = {"looked_at": {}, "captured": cache.packed([WEIGHTS[:9]], NOTHING)}
+    whole = {"looked_at": {}, "captured": packing.packed([WEIGHTS[:9]], NOTHING)}
     built = bytes(range(256)) * 4
     for suffix in (".json", ".so"):
         for at in [*range(0, 100, 7), -1, "cut", "longer", "empty"]:
@@ -120,7 +120,7 @@ def test_what_modules_have_in_common_is_whole(folder: Path) -> None:
 
 def test_captured_arrays_come_back_as_they_were() -> None:
     arrays = [np.arange(6.0).reshape(2, 3), np.array([True, False]), np.array(3, "i2"), np.zeros((0, 2), "c8")]
-    for before, after in zip(arrays, cache.unpacked(cache.packed(arrays, NOTHING), NOTHING), strict=True):
+    for before, after in zip(arrays, packing.unpacked(packing.packed(arrays, NOTHING), NOTHING), strict=True):
         np.testing.assert_array_equal(before, after)
         assert (before.dtype, before.shape) == (after.dtype, after.shape) and after.flags.writeable
 

@@ -261,6 +261,10 @@ def _from_told(one: Told, use: Use, name: str, sizes: tuple[int | None, ...]) ->
     return _NUMBERS[one.kind]
 
 
+_LISTS = ("[{}, …]", "[[{}, …], …]")
+"""What has elements and is asked whether it is true, ``while stack:``: NumPy refuses that of an array."""
+
+
 def _from_use(use: Use, name: str, first: bool) -> ArgType | str:
     """The type that the text shows; what could be a number or an array is an array where it is the first."""
     if use.dtype:
@@ -276,6 +280,8 @@ def _from_use(use: Use, name: str, first: bool) -> ArgType | str:
         return ConstantType(use.text)
     if use.length or (use.count and use.array and use.items and not use.beyond):
         return StructType("tuple", (_NUMBERS["integer"],) * max(use.length, use.items))
+    if use.truth and use.array and use.low <= len(_LISTS) and not (use.attributes & OF_ARRAYS - OF_NUMBERS):
+        return parse_type(_LISTS[use.low - 1].format("int" if use.count else "float"), name)
     if use.array or use.mask or (use.bits and not use.count) or (use.is_open and is_plural(name) and not use.whole):
         return _array(_dtype(use), _ndim(use), use, name)
     if use.count or (use.whole and not use.real):

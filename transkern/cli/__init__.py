@@ -320,14 +320,18 @@ def cache_verify() -> None:
 @click.option("--target", "-t", type=click.Choice(["auto", *TARGETS]), default="auto", show_default=True,
               help="Of functions that are not decorated.")  # fmt: skip
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; one for each core without it.")
-def cache_warm(source: str, types: tuple[str, ...], recorded: Path | None, target: str, jobs: int | None) -> None:
+@click.option("--import", "imports", is_flag=True, help="Import it, which runs its statements, as `import` does.")
+def cache_warm(
+    source: str, types: tuple[str, ...], recorded: Path | None, target: str, jobs: int | None, imports: bool
+) -> None:  # fmt: skip
     """Compile the functions of FILE or MODULE whose types are known, in several processes, for those that run it later.
 
-    It is imported, as by `import`. Meant are functions that are decorated with transkern.compile, for the types that
-    earlier runs have compiled them for, else for those that they state; and all that --types or --recorded name.
-    Exit code 1 where there is no code for some.
+    It is read, not run; functions of which only an import tells all (their classes, your other modules) are named.
+    Meant are functions that are decorated with transkern.compile, for the types that earlier runs have compiled them
+    for, else for those that they state; and all that --types or --recorded name. Exit code 1 where there is no code
+    for some.
     """
     from transkern.cli.caching import warm
 
-    if not warm(source, types, recorded, target, jobs):
+    if not warm(source, types, recorded, target, jobs, imports):
         raise SystemExit(1)

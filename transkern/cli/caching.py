@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from transkern.cli.objects import file_and_function
 from transkern.cli.progress import bar
 from transkern.cli.show import plain
 from transkern.runtime.caching import bound, cache
@@ -78,12 +79,16 @@ def verify() -> bool:
     return not broken
 
 
-def warm(source: str, types: Sequence[str], recorded: Path | None, target: str, jobs: int | None) -> bool:
+def warm(
+    source: str, types: Sequence[str], recorded: Path | None, target: str, jobs: int | None, imports: bool
+) -> bool:  # fmt: skip
     """Compiles the functions of a file or module, side by side, and tells what became of each; whether there is code
     for all."""
     from transkern.runtime.caching import warming
 
-    wanted = warming.Wanted(source, tuple(types), recorded, target)
+    if not imports:
+        source = str(file_and_function(source, None)[0])
+    wanted = warming.Wanted(source, tuple(types), recorded, target, imports)
     found = []
     with bar("compiling") as step:
         for one in warming.warmed(wanted, jobs or os.cpu_count() or 1, step):

@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from transkern import limits
+from transkern.dropin.declining import Declined, Warned
 from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
@@ -26,6 +27,9 @@ from transkern.runtime.specialisation import Specialisation
 
 SECONDS = 5.0
 """What a function may take to translate, without the C compiler, at the most: a script is waiting."""
+
+PATIENCE = 30.0
+"""The same where none is."""
 
 _FIRST = 1 << 26  # bytes of arrays that are copied before a call of which nobody knows what it writes
 _COPIED = 3e-10  # seconds a byte
@@ -38,14 +42,6 @@ _WARNINGS = 3  # calls that are given to Python for its warnings: the same lines
 
 Saved = dict[str, tuple[Any, Any]]
 """Arrays that are arguments, by their names, with copies of them."""
-
-
-class Declined(Exception):
-    """Python is to run the function."""
-
-
-class Warned(Declined):
-    """The same, as NumPy may have something to warn of."""
 
 
 class Attempt(Compiled):
@@ -61,10 +57,11 @@ class Attempt(Compiled):
         self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
         self.why, self.took_too_long = "", False
+        self.patience = SECONDS
         self.most = SECONDS  # that it may take to translate now
         self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
-        self._prints = False  # or draws: such a call cannot be made twice
+        self.prints = False  # or draws: such a call cannot be made twice
         self.last = 0.0  # seconds of the last call without, of the clock that times calls
         self._compiling = 0.0  # by this clock
 
@@ -105,6 +102,11 @@ class Attempt(Compiled):
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         return nullcontext()  # flags are looked at behind the call
 
+    def takes_no_second_run(self) -> None:
+        """It prints, or draws: NumPy's warnings, which take a second run, are not to be had."""
+        self.options, self.why, self.prints = replace(self.options, warnings=None), "", True
+        self._refused.clear()
+
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         self._say_that_numpy_runs(error)
         if isinstance(error, WarnsItself):
@@ -119,7 +121,7 @@ class Attempt(Compiled):
         elif isinstance(error, CompileError) and not isinstance(error, HasEffects):
             from transkern.partial.parts import refused_places
 
-            left = max(min(SECONDS, self.most) - self.seconds, 0.0)
+            left = max(min(self.patience, self.most) - self.seconds, 0.0)
             with suppress(TranskernError), limits.within(left):
                 refused = refused_places(self._running, key_types, target == "cpu")
                 self.refused = {place: str(why) for place, why in refused.items()}
@@ -135,7 +137,7 @@ class Attempt(Compiled):
         if not self._may_compile():
             self.why = "arguments of other types, whose code would cost more than it saves"
             raise Declined
-        left = min(SECONDS, self.most) - self.seconds  # what is found to be a constant begins anew
+        left = min(self.patience, self.most) - self.seconds  # what is found to be a constant begins anew
         if left <= 0:
             self.why, self.took_too_long = "takes longer to compile than it can save", True
             raise Declined
@@ -143,9 +145,8 @@ class Attempt(Compiled):
         try:
             with limits.within(left):
                 made = super()._specialise(key_types, target)
-                if made is None and self._prints and self.options.warnings is not None:
-                    self.options, self.why = replace(self.options, warnings=None), ""
-                    self._refused.clear()
+                if made is None and self.prints and self.options.warnings is not None:
+                    self.takes_no_second_run()
                     made = super()._specialise(key_types, target)
             if made is not None:
                 made.is_part = self._is_part
@@ -155,7 +156,7 @@ class Attempt(Compiled):
             self._compiling += self._clock() - begun
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
-        self._prints = self._prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))
+        self.prints = self.prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))
         self.why = _WARNS if isinstance(error, WarnsItself) else str(error)
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
@@ -190,6 +191,28 @@ class Attempt(Compiled):
         if saved is None or self.options.warnings is None:
             return False
         return made is None or not (made.objects or made.changes or set(made.written) - saved.keys())
+
+
+class Ahead(Attempt):
+    """A function that is compiled for a call which another process makes."""
+
+    is_made = False
+
+    def compile_ahead(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """Puts code for the call, with what it turns out to need, into the disk cache."""
+        self.patience = self.most = PATIENCE
+        with suppress(Declined):
+            self(*args, **keywords)
+
+    def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
+        made = super()._specialise(key_types, target)
+        if made is None:
+            return None
+        self.is_made = True
+        raise Declined
+
+    def _saved(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Saved | None:
+        return None  # nothing runs
 
 
 def _is_known_whole(value: Any, depth: int = 0) -> bool:

@@ -32,13 +32,17 @@ TRUST = 0.3
 """The share of a guess that is relied upon: loops may be left early."""
 PART, LEAST = 0.33, 0.5
 """Of the expected time, what translating a function may take before it is given up; seconds that it may in any case."""
+LONG = 4.0
+"""Times the cost of compiling that one call must take in Python for it to wait, where others can compile."""
+LATER = 0.4
+"""Times the cost of compiling that a run must have taken in a function to have it compiled when it has ended."""
 LASTING = 0.2
 """The share of the cost that one run must save: there will be others, for which the code is kept."""
 
-IMPORTS, COST, NODE_COST, AGAIN_COST = 0.25, 0.1, 2e-3, 0.04
+IMPORTS, COST, NODE_COST, AGAIN_COST = 0.25, 0.3, 2e-3, 0.04
 """Seconds: what is imported for the first compilation, each one, for each node of the syntax tree, and what code costs
 that the cache has."""
-LOADING = 0.15
+LOADING = 0.1
 """What is imported for the first code that the cache has."""
 
 ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
@@ -161,6 +165,23 @@ class Record:
             return True
         expected = max(spent, TRUST * guess)
         return expected >= TIMES * cost and (credit >= cost or expected >= SURE * (cost + max(0.0, -credit)))
+
+    def is_worth_beside(self, guess: float, running: float) -> bool:
+        """Whether a copy of the process is to compile the function while the run goes on, for which nobody waits, but
+        which takes a processor, and some of what this one could do beside it."""
+        spent, cost = self.in_python().seconds + running, self.cost + IMPORTS
+        return max(spent, TRUST * guess, self.before - spent) >= TIMES * cost
+
+    def is_worth_later(self) -> bool:
+        """The same when the run has ended."""
+        return self.in_python().seconds >= LATER * (self.cost + IMPORTS)
+
+    def is_long(self, guess: float, account: Account, now: float) -> bool:
+        """Whether the call at hand is expected to take so long in Python that it should wait for compiled code."""
+        usual = self.before / self.calls if self.calls else 0.0
+        known = self.in_python()
+        call = max(TRUST * guess, usual, known.mean if known.calls else 0.0)
+        return call >= LONG * (account.next_cost(self) + max(0.0, -account.credit(now)))
 
     def is_hopeless(self) -> bool:
         """Whether its calls are so short that there is nothing to save."""

@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from transkern.dropin.attempt import Attempt, Declined, Warned
+from transkern.dropin.beside import Beside, Outcome
 from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, guessed, size_class
-from transkern.dropin.recording import Recording
+from transkern.dropin.declining import Declined, Warned
+from transkern.dropin.described import Described, described, made
 from transkern.dropin.rewriting import Site
-from transkern.runtime.boundary import behind_ours
+from transkern.runtime.calls.frames import behind_ours
 
 if TYPE_CHECKING:
     from transkern.dropin.attempt import Attempt
+    from transkern.dropin.recording import Recording
 
 UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
 
@@ -26,6 +28,7 @@ Place = tuple[int, int, int, int]
 
 _UNSEEN = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
+_LATER = 8  # functions that are compiled as a run ends
 _MOST_TYPES = 8  # choices of argument types for which there is code
 _DEARER = 2.0  # times what has not been enough, which compiling is taken to cost
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
@@ -79,12 +82,25 @@ class Watch:
     remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
     recording: Recording | None = None  # the types of first calls, where they are asked for
     parted: Callable[[Watched, types.FunctionType, Mapping[Place, str]], Parts] | None = None
+    beside: Beside | None = None  # compiles beside the script, where that can be
 
     @property
     def clock(self) -> Callable[[], float]:
         """What times calls: on the CPU the thread's own time, in which neither what else the machine does nor what a
         function waits for has a part; for a device one waits."""
         return time.thread_time if self.target == "cpu" else time.perf_counter
+
+    def end(self) -> None:
+        """The run has ended: what it has found to be worth compiling is compiled for later ones."""
+        if self.beside is None or self.beside.is_busy():
+            return
+        parts = [part for one in self.functions if one.parts is not None for part in one.parts.all_parts()]
+        found = [one for one in (*self.functions, *parts) if one.is_left()]
+        found.sort(key=lambda one: -one.record.in_python().seconds)
+        if found and self.beside.may_start():
+            if self.beside.start([(one.site, one.prepared_later) for one in found[:_LATER]]):
+                for one in found[:_LATER]:
+                    one.is_beside = True
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -109,11 +125,14 @@ class Watched:
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
+        self._call: Described | None = None  # the first one
+        self.is_beside = False  # whether a copy of the process has been asked to compile it
+        self.prints = False  # so that compiled code is known to be no other
         known = watch.remembered(site)
         if known is not None and not watch.eager:
             self.record.before, self.record.calls = known["python"], known["calls"]
             self.record.cost, self.record.runs = known["cost"], known["runs"]
-            self.record.cached = known["state"] == COMPILED
+            self.record.cached, self.prints = known["state"] == COMPILED, bool(known.get("prints"))
             if self.record.cached and known.get("saved", AGAIN_COST) < AGAIN_COST:
                 self.state, self.why = PYTHON, "saves less than it takes to load"
             if known["state"] == PARTED:
@@ -158,11 +177,16 @@ class Watched:
                 guess = guessed(self.site, self._names, values, self._function.__globals__)
             now = self.watch.clock()
             running = now - _here.open.get(self, now)
-            if self.record.is_worth(guess, running, self.watch.account, time.process_time()):
+            if self._call is None and self.watch.beside is not None and not self.record.python:
+                self._call = described(args, keywords)
+            is_worth = self.record.is_worth(guess, running, self.watch.account, time.process_time())
+            if self._is_beside(guess, running, is_worth, args, keywords):
+                pass
+            elif self.state is UNDECIDED and is_worth:
                 self._most = self.record.may_take(guess, running)
                 if self._try(size, guess, args, keywords):
                     return True
-            elif self.record.is_hopeless():
+            elif self.state is UNDECIDED and self.record.is_hopeless():
                 self._leave("too short to gain by it")
         self._enter(size)
         return False
@@ -218,6 +242,63 @@ class Watched:
         if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
 
+    # --- compiled beside
+
+    def _is_beside(
+        self, guess: float, running: float, is_worth: bool, args: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> bool:
+        """Whether the function is left to a copy of the process, now or when the run has ended, so that nobody waits
+        for it. (Where one call is so long that it is worth waiting, it is not: the call would be over in Python.)"""
+        beside = self.watch.beside
+        if beside is None or self.record.cached:
+            return False
+        if self.is_beside:
+            found = beside.outcome(self.site)
+            if found is not None:
+                self._learn(found)
+            return found is None and beside.is_waiting_for(self.site)
+        is_worth_now, now = self.record.is_worth_beside(guess, running), time.process_time()
+        if not (is_worth or is_worth_now) or self.record.is_long(guess, self.watch.account, now):
+            return False
+        if beside.is_busy():
+            return True
+        if not beside.may_start():
+            return False
+        if is_worth_now:
+            self.is_beside = beside.start([(self.site, lambda: self.prepared(args, keywords))])
+        return self.is_beside or self._call is not None
+
+    def prepared(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Outcome:
+        """Compiles the function for a call, without making it, and says what became of it."""
+        from transkern.dropin.attempt import Ahead
+
+        attempt = Ahead(self._twin(), self.watch.target, lambda: True, self.watch.clock, self._brief)
+        attempt.compile_ahead(args, keywords)
+        state = COMPILED if attempt.is_made else PARTED if attempt.refused else PYTHON if attempt.why else UNDECIDED
+        refused = [[[*place], why] for place, why in attempt.refused.items()]
+        return {"state": state, "why": attempt.why, "refused": refused, "prints": attempt.prints}
+
+    def is_left(self) -> bool:
+        """Whether it would have been worth compiling, had anybody known."""
+        return (
+            self.state is UNDECIDED and self._call is not None and not self.is_beside and not self.record.cached
+            and self.record.is_worth_later()
+        )  # fmt: skip
+
+    def prepared_later(self) -> Outcome:
+        """The same for the first call."""
+        assert self._call is not None
+        return self.prepared(*made(self._call))
+
+    def _learn(self, found: Outcome) -> None:
+        """What a copy of the process has found out."""
+        if found["state"] == COMPILED:
+            self.record.cached, self.prints = True, bool(found["prints"])
+        elif found["state"] == PARTED and self._goes_in_parts({tuple(place): why for place, why in found["refused"]}):
+            return
+        elif found["state"] != UNDECIDED:
+            self._leave(found["why"])
+
     # --- compiled code
 
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
@@ -225,7 +306,11 @@ class Watched:
         account, first = self.watch.account, self._attempt is None
         self._busy = first
         if self._attempt is None:
+            from transkern.dropin.attempt import Attempt
+
             self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile, self.watch.clock, self._brief)
+            if self.prints:
+                self._attempt.takes_no_second_run()
         attempt = self._attempt
         attempt.most = self._most
         loaded = attempt.cache_info().from_disk
@@ -262,7 +347,7 @@ class Watched:
             account.charge(compiling, cached)
             if not cached:
                 self.record.cost = attempt.seconds
-        self.state = COMPILED
+        self.state, self.prints = COMPILED, attempt.prints
         account.saved += self.record.add_compiled(size, took, guess)
         if not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")

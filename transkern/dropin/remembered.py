@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
+import importlib.util
 import linecache
 import math
+import os
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
-from transkern.dropin.functions import COMPILED, PARTED, Parts, Place, Watch, Watched
+from transkern.dropin import beside
+from transkern.dropin.beside import Outcome
+from transkern.dropin.deciding import cost_of
+from transkern.dropin.functions import COMPILED, PARTED, UNDECIDED, Parts, Place, Watch, Watched
 from transkern.dropin.rewriting import Site
 from transkern.runtime.caching import cache
 from transkern.runtime.choosing import default_target
@@ -23,8 +28,8 @@ _FORGOTTEN = 20
 class Memory:
     """What is known of the functions of a run's files."""
 
-    def __init__(self, target: str) -> None:
-        self._target = target
+    def __init__(self, target: str, has_copies: bool = False) -> None:
+        self._target, self._has_copies = target, has_copies
         self._files: dict[str, dict[str, Any]] = {}
 
     def of(self, site: Site) -> dict[str, Any] | None:
@@ -32,7 +37,25 @@ class Memory:
         if site.file not in self._files:
             self._files[site.file] = cache.recalled_run(self._key(site.file))
         known = self._files[site.file].get(f"{site.first} {site.name}")
-        return known if isinstance(known, dict) and _is_sound(known) else None
+        known = known if isinstance(known, dict) and _is_sound(known) else None
+        if self._has_copies and (known is None or known["state"] in ("", UNDECIDED)):
+            found = self.outcome(site)  # a copy of the process of an earlier run may have found it out
+            if found is not None and found["state"] != UNDECIDED:
+                known = {"python": 0.0, "calls": 0, "runs": 0, "cost": cost_of(site), **(known or {}), **found}
+        return known
+
+    def outcome(self, site: Site) -> Outcome | None:
+        """What a copy of a run's process (`beside`) has found out of a function."""
+        found = cache.recalled_run(self._of_copy(site))
+        return found if found and _is_sound({"python": 0, "cost": 0, "runs": 0, "calls": 0, **found}) else None
+
+    def keep_outcome(self, site: Site, found: Outcome) -> None:
+        """Write that down."""
+        cache.remember_run(self._of_copy(site), found)
+
+    def _of_copy(self, site: Site) -> str:
+        told = f"{self._key(site.file)} {site.first} {site.name}"
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def keep(self, functions: Iterable[Watched]) -> None:
         """Write down what a run has found out."""
@@ -49,6 +72,8 @@ class Memory:
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
                 "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
             }  # fmt: skip
+            if one.prints:
+                kept["prints"] = True
             if state is COMPILED and (saved := one.record.saved_by_all()) is not None:
                 kept["saved"] = saved
             if state is PARTED and one.parts is not None:
@@ -61,8 +86,19 @@ class Memory:
 
     def _key(self, file: str) -> str:
         text = "".join(linecache.getlines(file))
-        told = repr((cache.compiler_version(), np.__version__, self._target, file, text))
+        told = repr((cache.compiler_version(), _numpy(), self._target, file, text))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+@functools.cache
+def _numpy() -> str:
+    """Which NumPy the script would have: it is not loaded for one that needs none."""
+    spec = importlib.util.find_spec("numpy")
+    if spec is None or not spec.origin:
+        return ""
+    with contextlib.suppress(OSError):
+        return f"{spec.origin} {os.stat(spec.origin).st_mtime_ns}"
+    return spec.origin
 
 
 def _is_sound(known: dict[str, Any]) -> bool:
@@ -89,8 +125,13 @@ def _in_parts(owner: Watched, function: types.FunctionType, refused: Mapping[Pla
     return Parted(owner, function, refused)
 
 
-def watch(target: str, counts: bool, eager: bool) -> tuple[Watch, Memory]:
-    """A run's watch, which knows what runs before have found out."""
+def watch(target: str, counts: bool, eager: bool, copies: bool = False) -> tuple[Watch, Memory]:
+    """A run's watch, which knows what runs before have found out; with `copies`, its process may be copied to compile
+    (`beside`)."""
     target = default_target() if target == "auto" else target
-    memory = Memory(target)
-    return Watch(target, counts, eager, remembered=memory.of, parted=_in_parts), memory
+    copies = copies and target == "cpu" and not eager and beside.available()
+    memory = Memory(target, copies)
+    made = Watch(target, counts, eager, remembered=memory.of, parted=_in_parts)
+    if copies:
+        made.beside = beside.Beside(memory.outcome, memory.keep_outcome)
+    return made, memory

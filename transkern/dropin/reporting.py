@@ -69,6 +69,8 @@ def outcome(one: Watched) -> str:
         return f"Python: {_in_short(one, one.why)}"
     if one.declined:
         return "Python: compiled code raised, or left the call to Python"
+    if one.is_beside:
+        return "Python: compiled beside the run, which was over sooner; later ones have the code"
     if one.record.in_python().seconds >= COST:
         return "Python: nobody knew yet how long it takes; the next run does"
     return "Python: took too little time to be worth compiling"

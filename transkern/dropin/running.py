@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from transkern.dropin import remembered, scripts
-from transkern.dropin.recording import Recording
 from transkern.runtime.measuring import Run
 
 
@@ -19,9 +18,11 @@ def prepared(
     """What runs the script to its end, which is the process's; `record`: where the types of calls are written,
     `profile`: what compiled calls took."""
     def run() -> None:
-        watch, memory = remembered.watch(target, report, eager)
+        watch, memory = remembered.watch(target, report, eager, copies=profile is None)
         process, folder = os.getpid(), Path.cwd()  # the script may go elsewhere
         if record is not None:
+            from transkern.dropin.recording import Recording
+
             watch.recording = Recording()
         measuring = None if profile is None else Run()
         if include:
@@ -36,6 +37,7 @@ def prepared(
         def after() -> None:
             if os.getpid() == process:  # not in what it has forked
                 memory.keep(watch.functions)
+                watch.end()
                 if record is not None and watch.recording is not None:
                     watch.recording.write(folder / record)
                 if profile is not None and measuring is not None:

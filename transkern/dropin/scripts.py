@@ -10,13 +10,12 @@ import signal
 import sys
 import types
 from collections.abc import Callable, Sequence
-from importlib.abc import InspectLoader, MetaPathFinder
 from pathlib import Path
 from typing import Any
 
 from transkern.dropin.functions import Watch
 from transkern.dropin.rewriting import rewritten
-from transkern.runtime.boundary import is_ours
+from transkern.runtime.calls.frames import is_ours
 
 
 class NoScript(Exception):
@@ -48,13 +47,13 @@ def prepared_module(name: str, arguments: Sequence[str], watch: Watch) -> Callab
     spec = _spec(name)
     if spec.submodule_search_locations is not None:
         spec = _spec(f"{name}.__main__")
-    loader = spec.loader
-    text = loader.get_source(spec.name) if isinstance(loader, InspectLoader) else None
+    read = getattr(spec.loader, "get_source", None)
+    text = read(spec.name) if read is not None else None
     if text is None or spec.origin is None:
         raise NoScript(f"No code object available for {name}")
     sys.argv[0] = origin = spec.origin
     module = _main({
-        "__file__": origin, "__loader__": loader, "__package__": spec.parent, "__spec__": spec,
+        "__file__": origin, "__loader__": spec.loader, "__package__": spec.parent, "__spec__": spec,
         "__cached__": spec.cached,
     })  # fmt: skip
     return lambda: exec(rewritten(text, origin, watch.hooks), module.__dict__)
@@ -158,7 +157,7 @@ def _filtered(trace: types.TracebackType | None) -> types.TracebackType | None:
 # --- packages
 
 
-class Included(MetaPathFinder):
+class Included:
     """Modules of packages that are watched too."""
 
     def __init__(self, packages: Sequence[str], watch: Watch) -> None:

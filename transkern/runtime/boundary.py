@@ -9,7 +9,6 @@ import functools
 import linecache
 import os
 import sys
-import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -17,13 +16,13 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 from transkern.errors import InternalError, NeedsConstant, TranskernError
 from transkern.ir.expr import Span
 from transkern.options import Options
+from transkern.runtime.calls.frames import behind_ours, is_ours
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _E = TypeVar("_E", bound=BaseException)
 
 DEBUG = "TRANSKERN_DEBUG"
-_OURS = ("transkern.", "transkern_cuda_", "transkern_pallas_", "transkern_step")
 
 
 class Build(NamedTuple):
@@ -42,18 +41,6 @@ def shown(error: _E) -> _E:
         error.__cause__, error.__suppress_context__ = None, True
         return error.with_traceback(None)
     return error.with_traceback(behind_ours(error.__traceback__))
-
-
-def behind_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
-    """What a traceback has behind frames of transkern, and of code that it has made."""
-    while trace is not None and is_ours(trace.tb_frame):
-        trace = trace.tb_next
-    return trace
-
-
-def is_ours(frame: types.FrameType) -> bool:
-    """Whether a frame is of transkern, or of code that it has made."""
-    return str(frame.f_globals.get("__name__")).startswith(_OURS)
 
 
 @contextmanager

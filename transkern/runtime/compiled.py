@@ -16,7 +16,7 @@ from transkern import refusals
 from transkern.advising import Adviser, asked_for
 from transkern.errors import CompileError, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
-from transkern.runtime import floating, foreign, pickling, structures
+from transkern.runtime import disabling, floating, foreign, pickling, structures
 from transkern.runtime.boundary import Build, callers_depth, own_errors, public, shown
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.calls.instead import beside, parts_of, say_that_numpy_runs
@@ -482,3 +482,6 @@ _MANY = 16
 
 def _nothing(*args: Any) -> Any:
     return NotImplemented
+
+
+disabling.governs(Compiled)

@@ -17,7 +17,7 @@ from typing import Any
 
 from transkern.ir.expr import Frame, Span
 from transkern.parsing import all_nodes, parse
-from transkern.runtime.boundary import behind_ours
+from transkern.runtime.calls.frames import behind_ours
 from transkern.wrappers import written_function
 
 _WRAPPERS = 16  # functions in each other, of which one is looked for

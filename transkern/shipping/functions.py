@@ -17,14 +17,17 @@ from transkern.frontend.sources.decorators import check_entry
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.syntax.syntax import parameter_names
-from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, parse_signature
+from transkern.frontend.values.types import ArgType, ArrayType, parse_signature
 from transkern.frontend.values.values import Function
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.limits import compilation
 from transkern.options import Options
 from transkern.runtime.emitting import is_decorated, specialised, stated_types
+from transkern.shipping.arguments import is_held, is_made_up, short_lists
 from transkern.targets.signature import signature_text
+
+HELD = "arrays, numbers, constants, and of tuples and lists of these"
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class Shipped:
     """A function of a package: its name, its own docstring, and its programs.
 
     `stated` has one for each of its types. A named size of those is none that is 1, and their arrays are contiguous;
-    `others` serve what else may come. `notes` tell what does not compile for these.
+    `others` serve what else may come. `notes` tell what does not compile for these. `parameters` are the user's, of
+    which `types` tells how they are made up.
     """
 
     name: str
@@ -48,6 +52,8 @@ class Shipped:
     stated: tuple[n.Program, ...]
     others: tuple[n.Program, ...] = ()
     notes: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    types: tuple[tuple[ArgType, ...], ...] = ()  # of the programs
 
     def programs(self) -> tuple[n.Program, ...]:
         """All of them, in the order in which a call tries them."""
@@ -93,7 +99,9 @@ def _wanted(function: Function, scope: TextScope, given: Sequence[tuple[ArgType,
             return None
         if stated is None:
             names = ", ".join(f"{name}: …" for name in parameter_names(function.node))
-            raise TypesNeeded(f"`{function.name}({names})`: nothing states the types of its arguments; give --types")
+            example = ", ".join("float64[n]" if k == 0 else "float" for k, _ in enumerate(names.split(",")))
+            told = f"`{function.name}({names})`: nothing states the types of its arguments"
+            raise TypesNeeded(f"{told}\n  help: give --types '{function.name}({example})', or annotate them")
         types = (stated,)
     check_entry(function, scope)
     return Wanted(function, types)
@@ -106,13 +114,17 @@ def programs(one: Wanted, options: Options, variants: bool = True) -> Shipped:
     """
     function = one.function
     stated, others, notes = [_program(function, types, options) for types in one.types], [], []
-    for types in dict.fromkeys(v for given in one.types for v in _variants(given)) if variants else ():
+    known = list(one.types)
+    short = [v for given in one.types for v in short_lists(given)]
+    for types in dict.fromkeys(short + [v for given in one.types for v in _variants(given)] * variants):
         try:
             others.append(_program(function, types, options))
+            known.append(types)
         except CompileError as error:
             notes.append(f"`{function.name}` is not built for ({', '.join(map(str, types))}): {error.problem}")
     doc = "" if isinstance(function.node, ast.Lambda) else ast.get_docstring(function.node) or ""
-    return Shipped(function.name, doc, tuple(stated), tuple(others), tuple(notes))
+    own = tuple(parameter_names(function.node))
+    return Shipped(function.name, doc, tuple(stated), tuple(others), tuple(notes), own, tuple(known))
 
 
 def _variants(types: tuple[ArgType, ...]) -> list[tuple[ArgType, ...]]:
@@ -146,12 +158,24 @@ def _program(function: Function, types: tuple[ArgType, ...], options: Options) -
 
 
 def _check(program: n.Program, function: Function, types: tuple[ArgType, ...]) -> None:
-    """That a package can hold a program: arguments as the user passes them, and no class of a module of the user's."""
+    """That a package can hold a program: what it takes, and no class of a module of the user's."""
     own = [p.name for p in program.params[: len(program.params) - len(program.captured)]]
-    plain = all(isinstance(kind, (ArrayType, ScalarType, ConstantType)) for kind in types)
-    if not plain or own != parameter_names(function.node) or program.changes:
-        problem = f"`{function.name}` takes arguments that are made up of others (tuples, lists, objects)"
-        raise CompileError(refusals.ARGUMENT_TYPE, problem, "a package has functions of arrays, numbers and constants")
+    help = f"a package has functions of {HELD}; put what else there is into arrays, or into arguments of their own"
+    for name, kind in zip(parameter_names(function.node), types, strict=False):
+        if not is_held(kind):
+            problem = f"`{name}` of `{function.name}` is made up of others as a package does not take it: {kind}"
+            raise CompileError(refusals.ARGUMENT_TYPE, problem, help)
+    if program.changes:
+        problem = f"`{function.name}` changes a list among its arguments, which only transkern puts back into it"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "return the new list, or take an array and change that")
+    if any(isinstance(p, n.ObjectParam) for p in program.params):
+        problem = f"`{function.name}` hands on a list or tuple that it was given, itself"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "return a copy: list(x), tuple(x)")
+    if not any(map(is_made_up, types)) and own != parameter_names(function.node):
+        raise CompileError(refusals.ARGUMENT_TYPE, f"`{function.name}` takes any number of arguments", help)
+    if program.captured and any(map(is_made_up, types)):
+        problem = f"`{function.name}` takes tuples or lists, and finds arrays outside"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "pass the arrays as arguments")
     for of in _classes(program):
         module = of.partition(":")[0]
         if module and module.partition(".")[0] not in (*sys.stdlib_module_names, "numpy"):

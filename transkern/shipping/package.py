@@ -5,11 +5,12 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
+from transkern.shipping.arguments import HELPERS, is_made_up, shape_text, told
 from transkern.shipping.functions import Shipped
 from transkern.shipping.levels import Level
 from transkern.shipping.stubs import HEAD as STUB_HEAD
@@ -135,7 +136,7 @@ def _openmp():
 _openmp()
 '''
 
-_TAKEN = {"Path", "importlib", "np", "os", *re.findall(r"^(?:def )?(\w+)(?: =|\()", _HEAD + _OPENMP, re.M)}
+_TAKEN = {"Path", "importlib", "np", "os", *re.findall(r"^(?:def )?(\w+)(?: =|\()", _HEAD + _OPENMP + HELPERS, re.M)}
 """Names that ``__init__.py`` has for itself."""
 
 
@@ -149,6 +150,8 @@ def module_text(
             problem = f"a function of a package cannot be called `{one.name}`: the package has that name of its own"
             raise CompileError(refusals.OPTIONS, problem, "give it another name")
     functions = [_function(one, found[one.name]) for one in shipped]
+    if any(is_made_up(kind) for one in shipped for types in one.types for kind in types):
+        functions.insert(0, HELPERS.strip("\n") + "\n")
     more = "\nimport numpy as np\n" if any("np." in text for text in functions) else ""
     names, builds = [one.name for one in shipped], tuple((level.name, level.rank) for level in levels)
     head = _HEAD.format(file=file, version=__version__, more=more, names=names, builds=builds)
@@ -157,31 +160,44 @@ def module_text(
 
 def _function(one: Shipped, found: Sequence[Unit]) -> str:
     """A function: its programs in turn, until one is for such arguments."""
-    params = {parameters(unit.program) for unit in found}
+    taken = [_taken(one, k, unit.program) for k, unit in enumerate(found)]
+    params = {parameters(program) for program in taken}
     if len(params) > 1:
         problem = f"`{one.name}` finds other arrays outside for each of its types"
         raise CompileError(refusals.OUTSIDE_CHANGED, problem, "pass them as arguments")
-    own = {p.name for p in found[0].program.params}
+    own = {p.name for p in taken[0].params}
     held, call, result = (fresh(name, own) for name in (f"_{one.name}", "call", "result"))
     lines = [f"{held} = ("]
-    for unit in found:
+    for number, unit in enumerate(found):
         known = constants(unit.program)
         at = ", ".join(f"{k}: {known[p.name]}" for k, p in enumerate(unit.program.params) if p.name in known)
         loaded = f'_load("{unit.stem}", "{file_name(unit.program)}").{unit.program.name}'
-        lines.append(f"    _only({loaded}, {{{at}}})," if at else f"    {loaded},")
+        loaded = f"_only({loaded}, {{{at}}})" if at else loaded
+        if any(map(is_made_up, one.types[number])):
+            shapes = ", ".join(map(shape_text, one.types[number]))
+            loaded = f"_apart({loaded}, ({shapes},))"
+        lines.append(f"    {loaded},")
     lines += [")", "", "", f"def {one.name}({params.pop()}):"]
     if one.doc:
         lines += [f"    {line}" if line else "" for line in _docstring(one.doc)]
-    wanted = " or ".join(f"({', '.join(map(param_text, program.params))})" for program in one.stated)
+    texts = [told(one.parameters, one.types[k], list(map(param_text, p.params))) for k, p in enumerate(one.stated)]
+    wanted = " or ".join(f"({text})" for text in texts)
     lines += [
         f"    for {call} in {held}:",
-        f"        {result} = {call}({', '.join(p.name for p in found[0].program.params)})",
+        f"        {result} = {call}({', '.join(p.name for p in taken[0].params)})",
         f"        if {result} is not NotImplemented:",
         f"            return {result}",
         f"    raise TypeError({f'{one.name} was compiled for {wanted}'!r})",
         "",
     ]
     return "\n".join(lines)
+
+
+def _taken(one: Shipped, number: int, program: n.Program) -> n.Program:
+    """A program with the user's parameters, where its own stand for parts of these."""
+    if not any(map(is_made_up, one.types[number])):
+        return program
+    return replace(program, params=tuple(n.ObjectParam(name) for name in one.parameters))
 
 
 def _docstring(text: str) -> list[str]:
@@ -196,7 +212,7 @@ def stub_text(file: str, shipped: Sequence[Shipped]) -> str:
     """``__init__.pyi``."""
     head = STUB_HEAD.format(about=f"Functions of {file}, {MARK}.")
     names = ", ".join(f'"{one.name}"' for one in shipped)
-    body = "\n".join(stub(one.stated) for one in shipped)
+    body = "\n".join(stub(one.stated, one.parameters, one.types) for one in shipped)
     used = [name for name in ("Any", "Literal", "overload") if re.search(rf"\b{name}\b", body)]
     typing = f"from typing import {', '.join(used)}\n\n" if used else ""
     head = re.sub(r"from typing import .*\n\n", typing, head)

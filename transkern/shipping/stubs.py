@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern.frontend.values.types import ArgType
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.parsing import parse
+from transkern.shipping.arguments import annotation, is_made_up
 from transkern.targets.signature import parameters
 
 HEAD = '''"""{about}"""
@@ -21,17 +23,24 @@ from numpy.typing import NDArray
 '''
 
 
-def stub(programs: Sequence[n.Program]) -> str:
-    """The stub of a function: one signature for each of its programs."""
+def stub(
+    programs: Sequence[n.Program], names: Sequence[str] = (), types: Sequence[tuple[ArgType, ...]] = ()
+) -> str:  # fmt: skip
+    """The stub of a function: one signature for each of its programs; `names` are its parameters, of `types`."""
     over = "@overload\n" if len(programs) > 1 else ""
-    return "\n".join(f"{over}def {_signature(p)} -> {result_text(p)}: ..." for p in programs)
+    made_up = [dict(zip(names, each, strict=False)) if any(map(is_made_up, each)) else {} for each in types]
+    made_up += [{}] * (len(programs) - len(types))
+    pairs = zip(programs, made_up, strict=False)
+    return "\n".join(f"{over}def {_signature(p, found)} -> {result_text(p)}: ..." for p, found in pairs)
 
 
-def _signature(program: n.Program) -> str:
+def _signature(program: n.Program, made_up: Mapping[str, ArgType]) -> str:
     own = program.params[: len(program.params) - len(program.captured)]
+    if made_up:
+        own = tuple(n.ObjectParam(name) for name in made_up)
     made = parse(f"def f({parameters(replace(program, params=own, captured=()))}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
-    types = {p.name: _parameter(p) for p in own}
+    types = {p.name: annotation(made_up[p.name]) if made_up else _parameter(p) for p in own}
     args = made.args
     for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
         arg.annotation = ast.parse(types.get(arg.arg, "Any"), mode="eval").body

@@ -832,3 +832,13 @@ def dtype_of(x):
 def dtype_of_instead(x):
     """dtype_of_instead(float64[n])"""
     return str(x.dtype)
+
+
+def rows_by_number(x):
+    """rows_by_number(float64[n,m])"""
+    return {row[0]: row[1:] for row in x}
+
+
+def rows_by_number_instead(x):
+    """rows_by_number_instead(float64[n,m])"""
+    return {row[0]: row[1:].copy() for row in x}

@@ -215,6 +215,25 @@ def pairs(items: Any) -> Any:
     return found
 
 
+def pairs_with_themselves(items: Any) -> Any:
+    """``list(itertools.combinations_with_replacement(items, 2))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(i, len(items)):
+            found.append((items[i], items[j]))
+    return found
+
+
+def triples_with_themselves(items: Any) -> Any:
+    """``list(itertools.combinations_with_replacement(items, 3))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(i, len(items)):
+            for k in range(j, len(items)):
+                found.append((items[i], items[j], items[k]))
+    return found
+
+
 def singles(items: Any) -> Any:
     """``list(itertools.combinations(items, 1))``, and of `permutations`."""
     found = []

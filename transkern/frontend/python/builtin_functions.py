@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from transkern import refusals
@@ -210,6 +210,8 @@ def _set(ctx: Context, a: Arguments) -> Value:
         return Seq((), "set", outside=frozen, frozen=frozen)
     source = ctx.deref(a.need("iterable"))
     items = None if isinstance(source, Hashed) else iteration(ctx, set_order.in_any_order(source))
+    if items is not None and not isinstance(items, list):
+        items = _few_known(items) or items
     if isinstance(items, list) and all(isinstance(i, Static) for i in items):
         known = tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)})
         return Seq(known, "set", outside=frozen, frozen=frozen)
@@ -217,6 +219,20 @@ def _set(ctx: Context, a: Arguments) -> Value:
     made = hashed.new(ctx, "set", "set", (span.file, span.line, span.column, span.end_line, span.end_column, "set"))
     hashed.update(ctx, made, source)
     return hashed.as_frozen(made) if frozen else made
+
+
+def _few_known(counted: tuple[Expr, Expr, Expr, Callable[[Expr], Value]]) -> list[Value]:
+    """The integers of a range, such as that of an array's axes, where they are few and known; nothing else."""
+    start, stop, step, element = counted
+    count = b.constant(trip_count(start, stop, step))
+    if count is None or not 0 < count <= _FEW:
+        return []
+    found = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
+    known = [b.constant(v.expr) if isinstance(v, Scalar) and is_python_number(v) else None for v in found]
+    return [Static(int(k)) for k in known if k is not None] if None not in known else []
+
+
+_FEW = 32  # as many axes as an array has, at the most
 
 
 @handles("builtins.tuple", "builtins.list", names="iterable")

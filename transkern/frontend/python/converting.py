@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
-from transkern.frontend.numpy.sizes import constant_int
+from transkern.frontend.numpy.sizes import check_integer, constant_int
 from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import check_number, exact_expr, to_integer
@@ -69,6 +71,19 @@ def _of_float_or_integer(ctx: Context, value: Value) -> Value | None:
     of_float = to_integer(ctx, b.where(is_float, number, Const(0.0, number.dtype)))
     of_whole = to_integer(ctx, b.where(is_float, Const(0, whole.dtype), whole))
     return Scalar(b.where(is_float, scalar_expr(ctx, of_float), scalar_expr(ctx, of_whole)), True)
+
+
+@handles("operator.index", names="a")
+def _index(ctx: Context, a: Arguments) -> Value:
+    """An integer as Python's; Python's error of anything else."""
+    value = a.need("a")
+    if isinstance(value, Static):
+        return Static(asked(ctx, operator.index, value.value))
+    check_integer(ctx, value)
+    expr = scalar_expr(ctx, value)
+    if expr.dtype == "bool" and not is_python_number(value):
+        ctx.guard(b.FALSE, "TypeError", "'numpy.bool' object cannot be interpreted as an integer")
+    return to_integer(ctx, exact_expr(ctx, value))
 
 
 @handles("builtins.complex", names="real imag")

@@ -60,6 +60,12 @@ def check_entry(function: Function, scope: TextScope) -> None:
             raise error
 
 
+def path_of_decorator(decorator: ast.expr, scope: TextScope) -> str:
+    """What a library calls a decorator; nothing where it is none of a library's."""
+    found = _known(scope, _named(decorator))
+    return found.path if isinstance(found, Known) else ""
+
+
 def _shown(decorator: ast.expr) -> str:
     try:
         text = ast.unparse(decorator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,9 @@ class TextScope(Scope):
         found = self.bound.names.get(name)
         if found is None or not isinstance(found.meaning, ast.FunctionDef):
             known = ", ".join(self.functions()) or "none"
-            raise CompileError(refusals.WHICH_FUNCTION, f"{self.file} has no function `{name}`", f"it has: {known}")
+            close = difflib.get_close_matches(name, self.functions(), 1)
+            help = f"is `{close[0]}` meant? It has: {known}" if close else f"it has: {known}"
+            raise CompileError(refusals.WHICH_FUNCTION, f"{self.file} has no function `{name}`", help)
         return Function(name, found.meaning, self)
 
     def lookup(self, name: str) -> Value | None:

@@ -92,7 +92,8 @@ class Arguments:
             self.ctx.fail(refusals.NEEDS_CONSTANT, f"`{name}=` must be a constant", help)
         if not isinstance(value.value, (str, type(None))):
             self.ctx.fail(refusals.OPTION, f"`{name}=` that is no text", help)
-        return str(value.value)
+        text = str(value.value)
+        return text.upper() if name == "order" and len(text) == 1 else text  # NumPy takes "c" for "C"
 
     def check_out(self) -> None:
         """NumPy's error where nobody may write what `out=` names."""

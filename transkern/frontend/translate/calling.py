@@ -76,6 +76,9 @@ _COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
 _CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
     f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
 }
+_ARRANGING = frozenset(
+    f"itertools.{name}" for name in ("product", "combinations", "permutations", "combinations_with_replacement")
+)
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
@@ -191,7 +194,7 @@ class Calls(Constructions):
                     return spelling.listed(ctx, positional[0])
                 case Known("transkern.sequence"):
                     return iterating.sequence(ctx, positional[0])
-                case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
+                case Known(path) if path in _ARRANGING:
                     kind = getattr(itertools, path.removeprefix("itertools."))
                     return self.construct(kind, positional, keywords, node)
                 case Known("functools.reduce") if 2 <= len(positional) <= 3:

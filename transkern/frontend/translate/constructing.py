@@ -41,7 +41,15 @@ from transkern.ir import build as b
 _CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many are chosen of a run-time number of things
     itertools.combinations: {1: "singles", 2: "pairs", 3: "triples", 4: "quadruples"},
     itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
+    itertools.combinations_with_replacement: {1: "singles", 2: "pairs_with_themselves", 3: "triples_with_themselves"},
 }
+
+
+def _count(kind: Any, of: int, chosen: int) -> int:
+    """How many choices there are."""
+    if kind is itertools.combinations_with_replacement:
+        return math.comb(of + chosen - 1, chosen) if of or chosen else 1
+    return math.comb(of, chosen) if kind is itertools.combinations else math.perm(of, chosen)
 
 
 class Constructions(Conditions):
@@ -52,7 +60,7 @@ class Constructions(Conditions):
     ) -> Value:
         """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
         ctx = self.ctx
-        if kind in (itertools.product, itertools.combinations, itertools.permutations):
+        if kind is itertools.product or kind in _CHOOSING:
             return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
         if classes.is_plain_enum(kind) and len(positional) == 1 and not keywords:
             value = constant_object(ctx, positional[0], "a member of an enum by a run-time value")
@@ -146,7 +154,7 @@ class Constructions(Conditions):
             return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
         if isinstance(of, (int, type(None))):
             length = len(known[0]) if of is None else of
-            check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
+            check_items(_count(kind, len(known[0]), max(0, length)))
         return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
 
     def _repeated(self, keywords: Mapping[str, Value]) -> int:

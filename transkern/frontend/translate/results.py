@@ -222,10 +222,15 @@ class Results(Expressions):
                 self.ctx.fail(refusals.RESULT, problem, "return a copy of it: dict(d)")
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value, True)]
+                for part in parts:
+                    if isinstance(part, GrowingList) and _is_shared(part):
+                        problem = "returning a dict whose arrays share memory with an argument"
+                        help = "put copies into it: d[key] = x.copy()"
+                        growing.must_be_fixed(self.ctx, part, problem, help, refusals.RESULT)
                 of = hashed.factory(self.ctx, value)
                 return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists", (), of)
             case GrowingList() as owner:
-                if owner.shared or (owner.rows is not None and owner.rows.shared):
+                if _is_shared(owner):
                     problem = "returning a list whose arrays share memory with an argument"
                     growing.must_be_fixed(self.ctx, owner, problem, "append copies: .append(x.copy())", refusals.RESULT)
                 if any(leaf.objects for leaf in owner.leaves):
@@ -452,6 +457,11 @@ def _holds_lists(value: Value) -> bool:
     if not isinstance(value, GrowingList):
         return isinstance(value, Row)
     return value.rows is not None or bool(value.dims and value.row) or bool(value.prefix)
+
+
+def _is_shared(owner: GrowingList) -> bool:
+    """Whether arrays in a list share memory with what others have."""
+    return owner.shared or (owner.rows is not None and owner.rows.shared)
 
 
 def _list_result(owner: GrowingList) -> n.Result:

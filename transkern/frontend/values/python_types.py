@@ -81,6 +81,7 @@ _ITERATORS: dict[type, Callable[[], Any]] = {
     zip: zip, enumerate: lambda: enumerate(()), itertools.product: itertools.product,
     itertools.combinations: lambda: itertools.combinations((), 1),
     itertools.permutations: lambda: itertools.permutations(()),
+    itertools.combinations_with_replacement: lambda: itertools.combinations_with_replacement((), 1),
     itertools.accumulate: lambda: itertools.accumulate(()), itertools.chain: itertools.chain,
     itertools.compress: lambda: itertools.compress((), ()), itertools.groupby: lambda: itertools.groupby(()),
     itertools.dropwhile: lambda: itertools.dropwhile(bool, ()), itertools.islice: lambda: itertools.islice((), 0),

@@ -272,8 +272,9 @@ def parse_type(text: str, name: str) -> ArgType:
     try:
         return ConstantType(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        known = ", ".join((*PYTHON, *_DTYPES))
-        raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}, dtype[sizes]") from None
+        known = ", ".join(dict.fromkeys((*PYTHON, *_DTYPES)))
+        more = "float64[n, 3] for an array, (float, int) for a tuple, [float, …] for a list; objects only a call tells"
+        raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}; {more}") from None
 
 
 def _columns_type(inner: str, name: str) -> ArgType | None:

@@ -20,7 +20,6 @@ a folder that nobody else may write (`transkern/private.py`), and appear whole.
 
 from __future__ import annotations
 
-import base64
 import functools
 import hashlib
 import json
@@ -28,18 +27,18 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern import private
 from transkern.runtime.caching import bound
-from transkern.runtime.caching.surveys import Survey
 from transkern.version import ROOT, __version__
 from transkern.warned import warn_once
+
+if TYPE_CHECKING:
+    from transkern.runtime.caching.surveys import Survey
 
 _KEPT = 8
 """Entries of a key: of a function whose globals take turns."""
@@ -108,25 +107,6 @@ def compiler_version() -> str:
                 info = os.stat(os.path.join(folder, name))
                 parts.append(f"{name}{info.st_mtime_ns}{info.st_size}")
     return hashlib.sha256("|".join([__version__, *sorted(parts)]).encode()).hexdigest()[:16]
-
-
-def packed(arrays: Sequence[Any], survey: Survey) -> list[Any]:
-    """Arrays as JSON: of those that come anew with each call, which they are among all that the translation met."""
-    places = {id(a): k for k, a in enumerate(survey.arrays)}
-    return [places[id(a)] if id(a) in places else _packed(a) for a in arrays]
-
-
-def _packed(a: Any) -> dict[str, Any]:
-    return {"dtype": a.dtype.str, "shape": list(a.shape), "bytes": base64.b64encode(a.tobytes()).decode()}
-
-
-def unpacked(entries: Sequence[Any], survey: Survey) -> list[Any]:
-    """The arrays that `packed` was given."""
-    return [survey.arrays[e] if isinstance(e, int) else _unpacked(e) for e in entries]
-
-
-def _unpacked(e: Mapping[str, Any]) -> Any:
-    return np.frombuffer(base64.b64decode(e["bytes"]), np.dtype(e["dtype"])).reshape(e["shape"]).copy()
 
 
 # ---- entries ---------------------------------------------------------------------------------------------------------

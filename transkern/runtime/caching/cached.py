@@ -25,7 +25,7 @@ from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
 from transkern.frontend.sources.observed import Looks
 from transkern.options import Options
 from transkern.runtime import floating, tracebacks
-from transkern.runtime.caching import cache, fingerprints, making, surveys
+from transkern.runtime.caching import cache, fingerprints, making, packing, surveys
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import compiler
@@ -107,7 +107,7 @@ def _from_disk(
         profile = None
         call, why = printed.loaded(printed.from_json(entry["printed"], target), target, function, entry["arguments"])
     return Specialisation(
-        arg_types, target, making.with_captured(call, cache.unpacked(entry["captured"], stored.survey), target), why,
+        arg_types, target, making.with_captured(call, packing.unpacked(entry["captured"], stored.survey), target), why,
         entry["kernels"], tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
         tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
         stored.survey.conditions, profile=profile,
@@ -276,6 +276,6 @@ def _entry(program: Any, target: str, survey: surveys.Survey, looked_at: dict[st
         "written": list(made.written),
         "objects": list(made.objects),
         "arguments": _arguments(program),
-        "captured": cache.packed(program.captured, survey),
+        "captured": packing.packed(program.captured, survey),
         "changes": [(path, kind, repr(of)) for path, kind, of in made.changes],
     }

@@ -16,6 +16,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -319,6 +320,10 @@ def as_json(survey: Survey, looks: Looks) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
+_LAZY = ("numpy", "scipy")
+"""Packages whose modules are loaded when they are asked for (`np.random`): the translation had asked."""
+
+
 def found_again(function: types.FunctionType, arg_types: Sequence[Any], entry: Mapping[str, Any]) -> Survey | None:
     """The survey of an entry of the disk cache, where all is as it was then."""
     looks = []
@@ -326,6 +331,9 @@ def found_again(function: types.FunctionType, arg_types: Sequence[Any], entry: M
         if module and module not in sys.modules:
             return None
         space = vars(sys.modules[module]) if module else function.__globals__
+        if name not in space and module.partition(".")[0] in _LAZY:
+            with suppress(AttributeError, ImportError):
+                getattr(sys.modules[module], name)
         looks.append((space, name, space.get(name, ABSENT)))
     passed = frozenset(entry["passed"])
     survey = _made(function, arg_types, entry["names"], lambda _, number: number in passed, looks)

@@ -1,0 +1,11 @@
+"""What compiled code says where it does not take a call."""
+
+from __future__ import annotations
+
+
+class Declined(Exception):
+    """Python is to run the function."""
+
+
+class Warned(Declined):
+    """The same, as NumPy may have something to warn of."""
