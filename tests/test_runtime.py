@@ -283,7 +283,8 @@ def test_only_what_a_translation_looks_at_counts(tmp_path: Path) -> None:
     lines = [f"def {n}(x):\n    return {', '.join(names)}\n" for n in names]
     text = "\n".join([*lines, "def f(x):\n    if x.ndim > 3:\n        return g0(x)\n    return x + 1\n"])
     (tmp_path / "library.py").write_text(text)
-    code = "import library\nf = transkern.compile(library.f)\nprint(f(np.arange(2)), len(f._watched[0].conditions) < 3)"
+    code = "import library\nf = transkern.compile(library.f)\n"
+    code += "print(f(np.arange(2)), len(f.known.watched[0].conditions) < 3)"
     settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(transkern.__file__).parent.parent}"}
     assert in_new_process(code, TRANSKERN_CACHE_DIR=str(tmp_path / "cache"), **settings) == "[1 2] True"
 

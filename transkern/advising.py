@@ -58,7 +58,7 @@ class Adviser:
 
     def ended(self, is_new: bool, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
         """A call has ended, for which there was new code or not."""
-        made = self._compiled._last
+        made = self._compiled.known.last
         if made is None:
             return
         if id(made) not in self._known:

@@ -25,7 +25,7 @@ def partly(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def has_parts(compiled: Any) -> bool:
-    return any(made is not compiled.function for made in compiled._refused.values())
+    return any(made is not compiled.function for made in compiled.known.refused.values())
 
 
 def writes(x: Any, path: Path) -> Any:

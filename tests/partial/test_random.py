@@ -81,7 +81,7 @@ def wrong(case: Case, target: str) -> tuple[str, bool]:
                     return differs, True
             if target == "cpu" and found.views != wanted.views:
                 return "a view in one is a copy in the other", True
-    return "", any(made is not compiled.function for made in compiled._refused.values())
+    return "", any(made is not compiled.function for made in compiled.known.refused.values())
 
 
 @pytest.mark.parametrize(("target", "most"), [("cpu", 24), ("cuda", 6), ("pallas", 6)])

@@ -53,7 +53,8 @@ class Attempt(Compiled):
     ) -> None:  # fmt: skip
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
         self._clock = clock
-        self._is_part, self._is_brief = brief is not None, bool(brief)
+        self._is_part, self.in_numpy.is_brief = brief is not None, bool(brief)
+        self.in_numpy.is_quiet = True  # a script says what it says
         self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
         self.why, self.took_too_long = "", False
@@ -105,7 +106,7 @@ class Attempt(Compiled):
     def takes_no_second_run(self) -> None:
         """It prints, or draws: NumPy's warnings, which take a second run, are not to be had."""
         self.options, self.why, self.prints = replace(self.options, warnings=None), "", True
-        self._refused.clear()
+        self.known.refused.clear()
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         self._say_that_numpy_runs(error)
@@ -126,9 +127,6 @@ class Attempt(Compiled):
                 refused = refused_places(self._running, key_types, target == "cpu")
                 self.refused = {place: str(why) for place, why in refused.items()}
         return self.function
-
-    def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
-        pass  # a script says what it says
 
     def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
         return error  # nobody reads more than one
@@ -160,7 +158,7 @@ class Attempt(Compiled):
         self.why = _WARNS if isinstance(error, WarnsItself) else str(error)
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
-        if self._is_brief:
+        if self.in_numpy.is_brief:
             self.why = self.why or "takes lists or objects apart, which takes longer than what it does with them"
         raise Declined
 
@@ -173,10 +171,10 @@ class Attempt(Compiled):
         if self.options.warnings is None or not all(map(_is_known_whole, given.values())):
             return None
         arrays = dict(found for name, value in given.items() for found in _arrays(name, value, self._names))
-        if self._last is None:
+        if self.known.last is None:
             most = _FIRST
         else:
-            arrays = {name: value for name, value in arrays.items() if name in self._last.written}
+            arrays = {name: value for name, value in arrays.items() if name in self.known.last.written}
             most = max(_SMALL, int(self.last * _SHARE / _COPIED))
         if sum(a.nbytes for a in arrays.values()) > most:
             return None
@@ -187,7 +185,7 @@ class Attempt(Compiled):
 
     def _may_run_again(self, saved: Saved | None) -> TypeGuard[Saved]:
         """Whether a call that has been made may be made once more."""
-        made = self._last
+        made = self.known.last
         if saved is None or self.options.warnings is None:
             return False
         return made is None or not (made.objects or made.changes or set(made.written) - saved.keys())

@@ -32,6 +32,8 @@ from transkern.ir.containers import error_text
 from transkern.runtime import structures
 from transkern.runtime.boundary import own_errors
 from transkern.runtime.caching import surveys
+from transkern.runtime.calls.known import renew
+from transkern.runtime.choosing import chosen
 from transkern.runtime.specialisation import Specialisation, settled
 
 if TYPE_CHECKING:
@@ -102,8 +104,8 @@ def call(
         CompileError: the function cannot be compiled for these types, or its outcome is none that a graph holds.
         ValueError, …: what NumPy raises where the shapes do not fit.
     """
-    compiled.renew()
-    demands, first = set(compiled._demands), None
+    renew(compiled)
+    demands, first = set(compiled.known.demands), None
     more: set[str] = set()
     for _ in range(64):
         shapes = structures.shapes_of(compiled._names, values, demands)
@@ -138,21 +140,21 @@ def call(
 
 
 def _target(compiled: Compiled) -> str:
-    return compiled._resolve_target(None)
+    return chosen(compiled.target, None)
 
 
 def _outcome(compiled: Compiled, types: tuple[ArgType, ...]) -> Outcome:
     """The outcome for some types; it is known until something changes that the function reads."""
-    known: Outcome | None = compiled._outcomes.get(types)
+    known: Outcome | None = compiled.known.outcomes.get(types)
     if known is not None:
         return known
     function = compiled.function
     with limits.compilation_of(function), observing() as looks:
         program = specialise(live_function(function), types, _target(compiled) == "cpu")
         made = outcome(program)
-    compiled._outcomes[types] = made
+    compiled.known.outcomes[types] = made
     conditions = surveys.of_translation(function, types, looks).conditions
-    compiled._watch(Specialisation(types, "none", compiled, conditions=conditions))
+    compiled.known.watch(Specialisation(types, "none", compiled, conditions=conditions))
     return made
 
 

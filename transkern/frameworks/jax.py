@@ -19,6 +19,7 @@ from transkern.errors import CompileError
 from transkern.frameworks import calls, gradients, xla
 from transkern.frameworks.plans import Plan, as_planned, plan, put_together, taken_apart
 from transkern.frameworks.templates import Template, fill, take, text
+from transkern.runtime.choosing import chosen
 from transkern.runtime.foreign import UNCHANGEABLE
 from transkern.targets.pallas.module.load import NO_DERIVATIVE, UNTRACEABLE, WIDE
 
@@ -62,7 +63,7 @@ def _abstract(value: Any) -> calls.Abstract | None:
 
 def _outputs(compiled: Compiled, templates: Sequence[Template], found: Plan, *leaves: Any) -> list[Any]:
     """The arrays of a result: by a callback, or by code that JAX traces, as the target is."""
-    if compiled._resolve_target("jax", leaves) == "pallas":
+    if chosen(compiled.target, "jax", leaves) == "pallas":
         made: dict[int, Any] = {}
         result = compiled.call_on_target([fill(template, leaves) for template in templates])
         taken_apart(found.structure, result, made)

@@ -7,22 +7,20 @@ import functools
 import itertools
 import sys
 import types
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from transkern import refusals
 from transkern.advising import Adviser, asked_for
-from transkern.errors import CompileError, PerformanceWarning, TranskernError, TypesNeeded
+from transkern.errors import CompileError, TranskernError, TypesNeeded
 from transkern.options import Options
-from transkern.runtime import disabling, floating, foreign, pickling, structures
-from transkern.runtime.boundary import Build, callers_depth, own_errors, public, shown
-from transkern.runtime.caching.watching import Conditions, unchanged
-from transkern.runtime.calls.instead import beside, parts_of, say_that_numpy_runs
-from transkern.runtime.calls.settling import call_known, call_numpy, call_structured, written
+from transkern.runtime import disabling, floating, pickling, structures
+from transkern.runtime.boundary import Build, own_errors, public, shown
+from transkern.runtime.calls.instead import InNumpy, beside, parts_of, say_if_compiled_often, say_that_numpy_runs
+from transkern.runtime.calls.known import Known
+from transkern.runtime.calls.settling import call_numpy, call_slowly, call_structured
 from transkern.runtime.calls.stated import types_for
-from transkern.runtime.choosing import default_target
+from transkern.runtime.choosing import chosen
 from transkern.runtime.device_calls import DeviceCalls
 from transkern.runtime.keys import BY_KEY
 from transkern.runtime.measuring import Run
@@ -70,23 +68,13 @@ class Compiled:
         self.options = Options(allow_float32, boundscheck, fastmath, warnings, most, profile)
         self.verify = verify
         self._adviser = Adviser(self) if advice or asked_for() else None
-        self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
-        self._shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = {}
-        self._specialisations: dict[tuple[Any, ...], Specialisation] = {}
-        self._demands: set[str] = set()
-        self._last: Specialisation | None = None
-        self._info = CacheInfo()
-        self._fell_back = False
+        self.known = Known()
         self.key = f"{self.function.__qualname__}#{next(_NUMBERS)}"  # in this process
         BY_KEY[self.key] = self
         self.gradient: Compiled | None = None
         self.gradient_takes_result = False
-        self._whole: Compiled = self  # of a part: what it is a part of
-        self._is_brief = False  # a part without a loop
-        self._left: list[TranskernError] = []  # why something of it runs in NumPy
-        self._refused: dict[tuple[Any, ...], Callable[..., Any]] = {}  # what runs for types that are refused
-        self._outcomes: dict[tuple[Any, ...], Any] = {}  # what is returned for types, where a framework has asked
+        self.in_numpy = InNumpy()
         self._begin()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -94,7 +82,7 @@ class Compiled:
             from transkern.frameworks import dynamo
 
             return dynamo.traced(self.key, args, keywords)
-        unchanged = self._unchanged
+        unchanged = self.known.unchanged
         if self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
             self._forget()
         if not self._is_special:
@@ -109,11 +97,6 @@ class Compiled:
         except Exception as error:
             raise shown(error)  # noqa: B904 - what caused it is its own affair
 
-    def renew(self) -> None:
-        """Forgets all code where what it was made from has changed."""
-        if self._running.__code__ is not self._code or (self._unchanged is not None and not self._unchanged()):
-            self._forget()
-
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         """Around a call: has NumPy warn of what happens inside, where that is asked for."""
         if self.options.warnings is None:
@@ -124,7 +107,7 @@ class Compiled:
     def _cold(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that may have to compile, or to run in NumPy what cannot be compiled."""
         try:
-            return self._slow(args, keywords)
+            return call_slowly(self, args, keywords)
         except TranskernError as error:
             if self.fallback != "numpy":
                 raise
@@ -148,17 +131,18 @@ class Compiled:
         values = self._parameters.bind(args, keywords)
         wanted = verifying.expected(lambda *values: self._parameters.call(self.function, values), values)
         found, failed = None, None
-        before, self._last = self._last, None
+        before, self.known.last = self.known.last, None
         try:
             found = self._cold(args, keywords)
         except TranskernError:
             raise
         except Exception as error:  # the function's own
             failed = error
-        if self._last is not None and id(self._last) not in self._verified:
+        made = self.known.last
+        if made is not None and id(made) not in self.known.verified:
             verifying.check(self.function.__name__, found, failed, values, wanted)
-            self._verified.add(id(self._last))
-        self._last = self._last or before
+            self.known.verified.add(id(made))
+        self.known.last = made or before
         if failed is not None:
             raise failed
         return found
@@ -171,41 +155,17 @@ class Compiled:
         self._parameters = Parameters(self.function)
         self._names, self._variadic = self._parameters.names, self._parameters.variadic
         self._count = self._parameters.count
-        self._on_device = DeviceCalls(self._names, self._serve)
+        self._on_device = DeviceCalls(self._names, self.known.serve)
         # calls that cannot go straight to the code
         self._is_special = (
             self.verify or self.options.warnings is not None or self._variadic or self._adviser is not None
         )
-        self._unchanged: Callable[[], bool] | None = None
-        self._watched: list[Specialisation] = []
 
     def _forget(self) -> None:
-        """What the function was compiled with has changed: the code is not for later calls."""
-        self._specialisations.clear()
+        """What the function was compiled with has changed: the code is not for later calls (`calls.known.renew`)."""
+        self.known.forget()
         self._fast = _nothing
-        self._shaped.clear()
-        self._refused.clear()
-        self._outcomes.clear()
         self._begin()
-
-    def _watch(self, made: Specialisation) -> None:
-        """From now on calls ask whether what `made` was compiled with is the same. Other threads may do this, or forget
-        all, meanwhile: so it is done after code has been put where calls find it, and until nobody interfered."""
-        if any(known is made for known in self._watched):
-            return
-        self._watched.append(made)
-        known: list[Specialisation] = []
-        while len(known) != len(self._watched):
-            known = list(self._watched)
-            conditions: Conditions = {}
-            for one in known:
-                conditions.update(one.conditions or {})
-            self._unchanged = unchanged(conditions)
-
-    def _serve(self, made: Specialisation) -> None:
-        """A call goes to code that is known."""
-        self._last = made
-        self._info.hits += 1
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -251,47 +211,17 @@ class Compiled:
 
     # --- calls
 
-    def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        bind = self._variadic or keywords or len(args) != self._count
-        values = self._parameters.bind(args, keywords) if bind else list(args)
-        if not structures.is_plain(values):
-            if self._is_brief:  # to take lists and objects apart takes longer than what it does with them
-                return self._in_numpy(functools.partial(self._parameters.call, self.function, values))
-            return call_structured(self, values, lambda: self.function(*args, **keywords))
-        kind = foreign.foreign_kind(values)
-        target = self._resolve_target(kind, values)
-        if kind is not None and foreign.is_traced(kind, values, target, self.gradient is not None):
-            from transkern.frameworks.tracing import call_traced
-
-            return call_traced(self, values, kind)
-        if kind is not None and kind != TARGETS[target].own:
-            return foreign.call_foreign(
-                functools.partial(call_known, self), values, kind, target, lambda: written(self, self._names)
-            )
-        return call_numpy(self, values, target)
-
     def call_on_target(self, values: list[Any]) -> Any:
         """A call with a value for each parameter, among them arrays that JAX traces, on a target that is traced."""
         if structures.is_plain(values):
-            return call_numpy(self, values, self._resolve_target("jax", values))
+            return call_numpy(self, values, chosen(self.target, "jax", values))
         return call_structured(self, values, functools.partial(self._parameters.call, self.function, values), False)
-
-    def _resolve_target(self, kind: str | None, values: Sequence[Any] = ()) -> str:
-        if self.target != "auto":
-            return self.target
-        if kind == "cupy" or kind == "torch_cuda":
-            return "cuda"
-        if kind == "torch":
-            return "cpu"
-        if kind == "jax":
-            return "cpu" if foreign.on_cpu(values) else "pallas"
-        return default_target()
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         """Code for these types; None where the function is to run in NumPy instead."""
         from transkern.runtime.caching.building import build
 
-        if (target, key_types) in self._refused:
+        if (target, key_types) in self.known.refused:
             return None
         try:
             with own_errors(self.function, Build(key_types, target, self.options)):
@@ -299,39 +229,12 @@ class Compiled:
         except TranskernError as error:
             if self.fallback != "numpy":
                 raise self._told(error, key_types, target) from error.__cause__
-            self._refused[target, key_types] = self._in_parts(error, key_types, target)
+            self.known.refused[target, key_types] = self._in_parts(error, key_types, target)
             return None
-        made.is_part = self._whole is not self
-        self._count_in(made)
-        if len(self._info.specialisations) == _MANY:
-            self._say_that_it_is_compiled_often(key_types, target)
+        made.is_part = self.in_numpy.whole is not None
+        self.known.count(made)
+        say_if_compiled_often(self, key_types, target)
         return made
-
-    def _count_in(self, made: Specialisation) -> None:
-        """Code that has been compiled, or loaded."""
-        self._info.compiled += not made.from_cache
-        self._info.from_disk += made.from_cache
-        self._info.specialisations.append(f"{made.target}: ({', '.join(map(str, made.types))})")
-        if made.profile is not None and Run.active is not None:
-            Run.active.sources.append(made.profile)
-
-    def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
-        """Once: which arguments make code anew at each call."""
-        seen = [types for known, types in self._specialisations if known == target and len(types) == len(key_types)]
-        kinds = [{str(kind) for kind in column} for column in zip(*seen, key_types, strict=True)]
-        most = max(map(len, kinds), default=0)
-        names = [name for name, found in zip(self._names, kinds, strict=False) if 2 * len(found) > most > 1]
-        named = ", ".join(f"`{name}`" for name in names) or "its arguments"
-        now = ", ".join(str(k) for n, k in zip(self._names, key_types, strict=False) if n in names)
-        differ = f"{named} differ{'s' * (len(names) == 1)} from call to call, now {now}"
-        code = refusals.MANY_SPECIALISATIONS.code
-        text = (
-            f"`{self.function.__name__}` has been compiled {_MANY} times: {differ} [{code}]\n"
-            "  help: each value of a number that is part of the code (an axis, a "
-            "number of repetitions), each dtype and each structure of an argument is compiled for by itself; compute "
-            "with it in the function, or pass arrays"
-        )
-        warnings.warn(text, PerformanceWarning, stacklevel=callers_depth())
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         """What runs instead of a function that is refused: one with compiled parts, or the function itself."""
@@ -339,16 +242,6 @@ class Compiled:
         if found is None:
             self._say_that_numpy_runs(error)
         return found or self.function
-
-    def part(self, function: types.FunctionType, brief: bool) -> Compiled:
-        """A part of the function, compiled as it is."""
-        made = Compiled(
-            function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
-            boundscheck=self.options.boundscheck, fastmath=self.options.fastmath, warnings=self.options.warnings,
-            threads=self.options.threads or None, profile=self.options.profile,
-        )  # fmt: skip
-        made._whole, made._is_brief = self._whole, brief
-        return made
 
     def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
         """A refusal as the caller is to see it: with all that is in the way."""
@@ -364,27 +257,18 @@ class Compiled:
 
     # --- code before the first call
 
-    @property
-    def parameters(self) -> Sequence[str]:
-        """The names of the function's parameters."""
-        return self._names
-
-    def resolved_target(self) -> str:
-        """Where calls with NumPy's arrays run."""
-        return self._resolve_target(None)
-
     def prepare(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
         """Has code for such types, which calls then find; raises as a call would, but where a call runs in NumPy, too.
         NeedsConstant: a constant is asked for."""
         from transkern.runtime.caching.building import build
 
-        found = self._specialisations.get((target, key_types))
+        found = self.known.code.get((target, key_types))
         if found is None:
             with own_errors(self.function, Build(key_types, target, self.options)):
                 found = build(self.function, key_types, target, self.options)
-            self._count_in(found)
-            found = self._specialisations.setdefault((target, key_types), found)
-            self._watch(found)
+            self.known.count(found)
+            found = self.known.code.setdefault((target, key_types), found)
+            self.known.watch(found)
         return found
 
     # --- questions
@@ -393,59 +277,48 @@ class Compiled:
     @public
     def signature(self) -> str:
         """The types of the last call, as `types=` takes them."""
-        if self._last is None:
+        if self.known.last is None:
             raise TypesNeeded(f"`{self.function.__name__}` has not been called yet; its types are found at the call")
-        return f"{self.function.__name__}({', '.join(map(str, self._last.types))})"
+        return f"{self.function.__name__}({', '.join(map(str, self.known.last.types))})"
 
     @property
     @public
     def kernels(self) -> int:
         """How many kernels the last specialisation launches."""
-        return self._latest().kernels
+        return self.known.latest(self.function.__name__).kernels
 
     @property
     @public
     def temporaries(self) -> tuple[str, ...]:
         """The arrays that the last specialisation keeps between kernels."""
-        return self._latest().temporaries
+        return self.known.latest(self.function.__name__).temporaries
 
     @property
     def not_compiled(self) -> tuple[TranskernError, ...]:
         """Why something of the function has run in NumPy so far (with ``fallback="numpy"``), each with its place."""
-        return tuple(self._left)
-
-    def _latest(self) -> Specialisation:
-        if self._last is None:
-            raise TypesNeeded(f"`{self.function.__name__}` has not been called yet")
-        return self._last
+        return tuple(self.in_numpy.left)
 
     def cache_info(self) -> CacheInfo:
         """What was compiled and loaded from the cache, and the specialisations made. `hits` counts calls that took a
         specialisation other than the last one's; calls like the last go straight to its code, and are not counted."""
-        return self._info
+        return self.known.info
 
     @public
     def emit(self, target: str | None = None, types: str | None = None) -> str:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.caching.building import texts
 
-        made = texts(self.function, types_for(self, types), target or self._shown_target(), self.options)
+        made = texts(self.function, types_for(self, types), target or _shown_target(self), self.options)
         return "\n".join(made.values())
-
-    def _shown_target(self) -> str:
-        """The target of the last call, else that of the next."""
-        if self._last is not None:
-            return self._last.target
-        return self.target if self.target != "auto" else default_target()
 
     def _repr_html_(self) -> str:
         """For notebooks: the specialisations, and what runs in NumPy."""
         from html import escape
 
-        rows = [("specialisation", text) for text in self._info.specialisations]
-        if self._last is not None:
+        rows = [("specialisation", text) for text in self.known.info.specialisations]
+        if self.known.last is not None:
             rows += [("kernels", str(self.kernels)), ("temporaries", ", ".join(self.temporaries) or "none")]
-        rows += [("in NumPy", error.args[0]) for error in self._left]
+        rows += [("in NumPy", error.args[0]) for error in self.in_numpy.left]
         shown = rows or [("specialisation", "none yet: it is compiled when it is called")]
         cells = (f"<tr><th>{escape(a)}</th><td><code>{escape(b)}</code></td></tr>" for a, b in shown)
         return f"<table><caption><code>{escape(repr(self))}</code></caption>{''.join(cells)}</table>"
@@ -458,8 +331,8 @@ class Compiled:
         """
         from transkern.runtime.caching.building import explain
 
-        told = explain(self.function, types_for(self, types), self._shown_target())
-        measured = self.profile() if self.options.profile and types is None and self._last is not None else None
+        told = explain(self.function, types_for(self, types), _shown_target(self))
+        measured = self.profile() if self.options.profile and types is None and self.known.last is not None else None
         return f"{told}\n{measured}" if measured is not None and measured.calls else told
 
     @public
@@ -469,15 +342,16 @@ class Compiled:
 
         Of a function that was compiled with ``profile=True``; it goes on counting.
         """
-        found = self._latest().profile
+        found = self.known.latest(self.function.__name__).profile
         if found is None:
             name = self.function.__name__
             raise ValueError(f"the calls of `{name}` are not measured: compile it with transkern.compile(profile=True)")
         return found()
 
 
-_MANY = 16
-"""Compilations of one function in one process after which somebody should know."""
+def _shown_target(compiled: Compiled) -> str:
+    """The target of the last call, else that of the next."""
+    return chosen(compiled.target, None) if compiled.known.last is None else compiled.known.last.target
 
 
 def _nothing(*args: Any) -> Any:

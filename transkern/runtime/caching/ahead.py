@@ -26,6 +26,7 @@ from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
+from transkern.runtime.choosing import chosen
 from transkern.targets.table import TARGETS
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def tasks(compiled: Compiled, given: Sequence[Types] = ()) -> list[Task]:
 
 def done(compiled: Compiled, task: Task) -> Warmed:
     """Does it; what became of it."""
-    started, target, kinds = time.perf_counter(), compiled.resolved_target(), task.types or ()
+    started, target, kinds = time.perf_counter(), chosen(compiled.target, None), task.types or ()
     problem, from_cache = "", False
     try:
         if task.called:
@@ -181,11 +182,11 @@ def _for_stated(compiled: Compiled, kinds: Types, target: str) -> tuple[str, boo
     if not TARGETS[target].in_place:  # as for a call: elements are copied to a device
         kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
     for _ in range(_CONSTANTS):
-        called = as_called(compiled.parameters, kinds, demands)
+        called = as_called(compiled._names, kinds, demands)
         try:
             return "", compiled.prepare(called, target).from_cache
         except NeedsConstant as need:
-            if as_called(compiled.parameters, kinds, demands | {need.demand}) == called:
+            if as_called(compiled._names, kinds, demands | {need.demand}) == called:
                 return f"`{need.demand}` is part of the code, and its value is not stated", False
             demands.add(need.demand)
     return "its translation asks for ever more constants", False

@@ -11,6 +11,7 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
+from transkern.runtime.choosing import chosen
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
 from transkern.targets.table import TARGETS
 
@@ -18,6 +19,26 @@ if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
 
 __tracebackhide__ = True  # pytest: what a user looks for is in the frames around
+
+
+def call_slowly(compiled: Compiled, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """A call for which no code is known at once."""
+    bind = compiled._variadic or keywords or len(args) != compiled._count
+    values = compiled._parameters.bind(args, keywords) if bind else list(args)
+    if not structures.is_plain(values):
+        if compiled.in_numpy.is_brief:  # to take lists and objects apart takes longer than what it does with them
+            return compiled._in_numpy(functools.partial(compiled._parameters.call, compiled.function, values))
+        return call_structured(compiled, values, lambda: compiled.function(*args, **keywords))
+    kind = foreign.foreign_kind(values)
+    target = chosen(compiled.target, kind, values)
+    if kind is not None and foreign.is_traced(kind, values, target, compiled.gradient is not None):
+        from transkern.frameworks.tracing import call_traced
+
+        return call_traced(compiled, values, kind)
+    if kind is not None and kind != TARGETS[target].own:
+        known = functools.partial(call_known, compiled)
+        return foreign.call_foreign(known, values, kind, target, lambda: written(compiled, compiled._names))
+    return call_numpy(compiled, values, target)
 
 
 def call_numpy(
@@ -29,7 +50,7 @@ def call_numpy(
     from transkern.runtime import arrays
 
     owners = owners or {}
-    demands = set(compiled._demands)
+    demands = set(compiled.known.demands)
     shared: tuple[tuple[str, ...], ...] = ()
     readonly: frozenset[str] = frozenset()
     names = compiled._names
@@ -56,7 +77,7 @@ def call_numpy(
         if shapes is not None:
             remaining = iter(leaf_types)
             key_types = tuple(structured(shape, remaining) for shape in shapes)
-        found = compiled._specialisations.get((target, key_types))
+        found = compiled.known.code.get((target, key_types))
         if found is None:
             try:
                 found = compiled._specialise(key_types, target)
@@ -64,7 +85,7 @@ def call_numpy(
                 known = need.demand in names or need.demand.rpartition(".")[0] in names
                 if need.demand in demands or not known:
                     raise need.problem from None
-                compiled._demands.add(need.demand)
+                compiled.known.demands.add(need.demand)
                 demands.add(need.demand)
                 continue
             except CompileError as error:
@@ -73,23 +94,23 @@ def call_numpy(
                 if TARGETS[target].grows:
                     new |= structures.in_columns(shapes or ())
                 if not (new := new - demands):
-                    compiled._demands -= more
+                    compiled.known.demands -= more
                     raise first_error or error from None
                 first_error, more = first_error or error, more | new
-                compiled._demands |= new
+                compiled.known.demands |= new
                 demands |= new
                 continue
             if found is None:
-                instead = compiled._refused[target, key_types]
+                instead = compiled.known.refused[target, key_types]
                 if instead is compiled.function and plain is not None:
                     return compiled._in_numpy(plain)
                 given = whole if shapes is not None else values
                 return compiled._in_numpy(functools.partial(compiled._parameters.call, instead, given))
-            compiled._specialisations[target, key_types] = found
-            compiled._watch(found)
+            compiled.known.code[target, key_types] = found
+            compiled.known.watch(found)
         else:
-            compiled._info.hits += 1
-        compiled._last = found
+            compiled.known.info.hits += 1
+        compiled.known.last = found
         if not TARGETS[target].in_place:
             if floating.asked():
                 raise floating.refusal(compiled.function.__name__)
@@ -108,7 +129,7 @@ def call_numpy(
                     compiled._fast = guarded(found, leaf_types)
                 else:
                     _remember(compiled, found, leaf_types, shapes)
-                compiled._watch(found)
+                compiled.known.watch(found)
             elif target == "cuda" and not shared and not readonly and shapes is None:
                 if compiled._on_device.remember(values, demands, found):
                     compiled._fast = compiled._on_device.call
@@ -132,14 +153,14 @@ def call_numpy(
 
 def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
     """A call with arguments that are made up of others; `asks` whether a framework traces it."""
-    for known in compiled._shaped.get(len(values), []):
+    for known in compiled.known.shaped.get(len(values), []):
         result = known(values)
         if result is not NotImplemented:
             return result
-    shapes = structures.shapes_of(compiled._names, values, compiled._demands)
+    shapes = structures.shapes_of(compiled._names, values, compiled.known.demands)
     leaves = structures.taken_apart(shapes, values)
     kind = foreign.foreign_kind(leaves)
-    target = compiled._resolve_target(kind, leaves)
+    target = chosen(compiled.target, kind, leaves)
     if kind is not None and asks and foreign.is_traced(kind, leaves, target, compiled.gradient is not None):
         from transkern.frameworks.tracing import call_traced
 
@@ -166,7 +187,7 @@ def call_known(compiled: Compiled, values: list[Any], target: str) -> Any:
 
 def written(compiled: Compiled, names: Sequence[str]) -> list[int]:
     """The positions of the arguments that the function writes into, as far as it has been called."""
-    written = {name for made in list(compiled._specialisations.values()) for name in made.written}
+    written = {name for made in list(compiled.known.code.values()) for name in made.written}
     return [k for k, name in enumerate(names) if name in written]
 
 
@@ -187,8 +208,8 @@ def _remember(
                 return run(found, call, leaves, owners)
         return run(found, call, leaves, owners)
 
-    compiled._shaped.setdefault(len(shapes), []).insert(0, again)
-    del compiled._shaped[len(shapes)][4:]
+    compiled.known.shaped.setdefault(len(shapes), []).insert(0, again)
+    del compiled.known.shaped[len(shapes)][4:]
 
 
 def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:

@@ -46,7 +46,7 @@ def types_for(compiled: Compiled, types: str | None, called: bool = True) -> tup
     from transkern.frontend.sources.source import live_function
     from transkern.frontend.values.types import parse_signature
 
-    last = compiled._last if called else None
+    last = compiled.known.last if called else None
     text = types or (None if last is not None else compiled.types)
     if text is not None:
         return parse_signature(text)[1]
