@@ -33,7 +33,7 @@ from transkern.runtime import structures
 from transkern.runtime.boundary import own_errors
 from transkern.runtime.caching import surveys
 from transkern.runtime.calls.known import renew
-from transkern.runtime.choosing import chosen
+from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, settled
 
 if TYPE_CHECKING:

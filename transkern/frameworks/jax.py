@@ -19,8 +19,7 @@ from transkern.errors import CompileError
 from transkern.frameworks import calls, gradients, xla
 from transkern.frameworks.plans import Plan, as_planned, plan, put_together, taken_apart
 from transkern.frameworks.templates import Template, fill, take, text
-from transkern.runtime.choosing import chosen
-from transkern.runtime.foreign import UNCHANGEABLE
+from transkern.runtime.foreign import UNCHANGEABLE, chosen
 from transkern.targets.pallas.module.load import NO_DERIVATIVE, UNTRACEABLE, WIDE
 
 if TYPE_CHECKING:

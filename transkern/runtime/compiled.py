@@ -20,8 +20,8 @@ from transkern.runtime.calls.instead import InNumpy, beside, parts_of, say_if_co
 from transkern.runtime.calls.known import Known
 from transkern.runtime.calls.settling import call_numpy, call_slowly, call_structured
 from transkern.runtime.calls.stated import types_for
-from transkern.runtime.choosing import chosen
 from transkern.runtime.device_calls import DeviceCalls
+from transkern.runtime.foreign import chosen
 from transkern.runtime.keys import BY_KEY
 from transkern.runtime.measuring import Run
 from transkern.runtime.parameters import Parameters, plain_function

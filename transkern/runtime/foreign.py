@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from transkern.plain import is_plain_object
+from transkern.runtime.choosing import default_target
 
 _LIBRARIES = {"torch": "PyTorch", "torch_cuda": "PyTorch", "jax": "JAX", "cupy": "CuPy"}
 
@@ -228,3 +229,17 @@ def is_new(array: Any) -> bool:
     """Whether the memory of a result is its own, and lies as other libraries like it: then they need no copy."""
     kind = type(getattr(array, "base", None))
     return kind.__module__ == "transkern" and kind.__name__ == "Block"
+
+
+def chosen(target: str, kind: str | None, values: Sequence[Any] = ()) -> str:
+    """The target of a call with `values`, arrays of the `kind` that `foreign_kind` tells, of a function that is
+    compiled for `target`: with ``auto`` where the arrays are."""
+    if target != "auto":
+        return target
+    if kind == "cupy" or kind == "torch_cuda":
+        return "cuda"
+    if kind == "torch":
+        return "cpu"
+    if kind == "jax":
+        return "cpu" if on_cpu(values) else "pallas"
+    return default_target()

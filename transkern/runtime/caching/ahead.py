@@ -26,7 +26,7 @@ from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
-from transkern.runtime.choosing import chosen
+from transkern.runtime.foreign import chosen
 from transkern.targets.table import TARGETS
 
 if TYPE_CHECKING:

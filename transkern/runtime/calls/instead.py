@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transkern import refusals
 from transkern.errors import CompileError, PerformanceWarning, TranskernError
 from transkern.runtime.boundary import callers_depth, own_errors
-from transkern.runtime.choosing import chosen
+from transkern.runtime.foreign import chosen
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled

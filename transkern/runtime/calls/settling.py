@@ -11,7 +11,7 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
-from transkern.runtime.choosing import chosen
+from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
 from transkern.targets.table import TARGETS
 
