@@ -171,7 +171,7 @@ class _Fusing(Walk):
             return one.head.op not in _SEARCHES
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
             return False
-        if any(_may_trap(e) for s in walk((one.head,)) for own in own_exprs(s) for e in walk_expr(own)):
+        if any(may_trap(e) for s in walk((one.head,)) for own in own_exprs(s) for e in walk_expr(own)):
             return False
         stops = {s.axis: s.stop for s in walk((one.head,)) if isinstance(s, n.Loop) and s.start == b.ZERO}
         return all(
@@ -372,7 +372,7 @@ def _inner(loop: n.Loop | n.Compact) -> _Inner:
     return found
 
 
-def _may_trap(e: Expr) -> bool:
+def may_trap(e: Expr) -> bool:
     """Whether it divides integers by what a check may have kept from being 0."""
     return (
         isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not e.dtype.startswith("float")

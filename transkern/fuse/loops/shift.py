@@ -15,6 +15,7 @@ from __future__ import annotations
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.lanes.together import always
+from transkern.fuse.loops.loops import may_trap
 from transkern.fuse.scalars.load_once import is_within
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -28,6 +29,7 @@ from transkern.ir.traverse import (
     scalars_set,
     variables_read,
     walk,
+    walk_expr,
     with_bodies,
 )
 from transkern.records import replace
@@ -64,6 +66,8 @@ def _shift(s: n.Loop, names: Names) -> n.Loop:
         return s
     bound = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
     if variables_read(offset) & bound.union(*map(scalars_set, s.body)):  # the range is computed before the body
+        return s
+    if any(map(may_trap, walk_expr(offset))):  # an empty loop computes its range: `k % max(n, 1)` is `k % n` inside
         return s
     p = Var(names.fresh("p"))
     back = b.sub(p, offset)

@@ -469,18 +469,18 @@ def _dynamic(
     name: str,
     dtype: str,
     before: Expr,
-    after: Expr,
+    after: Expr | None,
     rest: tuple[Expr, ...],
     facts: dict[str, Any],
     slot: Value,
     counted: bool = False,
 ) -> Any:
     """The kind of an array whose first extent is `before` in one iteration and `after` in the next; with `counted`,
-    `after` is only a bound of what is counted there."""
+    `after` is only a bound of what is counted there, or None where it has none."""
     bound = bound_of(ctx, before)
-    inner = bound_of(ctx, after)
-    if bound is None or inner is None or not b.at_least(bound, inner):
-        if ctx.facts.assume_equal(before, after):
+    inner = None if after is None else bound_of(ctx, after)
+    if after is None or bound is None or inner is None or not b.at_least(bound, inner):
+        if after is not None and ctx.facts.assume_equal(before, after):
             return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
         return of_any_length(ctx, name, dtype, rest)
     return ("dynamic", dtype, bound, rest, facts)
