@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from transkern.analysis.reports.ranges import ranges
@@ -46,7 +46,8 @@ class Watch:
     def after(self, name: str, program: n.Program) -> None:
         """What `pipeline.run` calls."""
         if program is not self._program and program != self._program:
-            changed = {s.span.line for s in _changed(self._program.body, program.body) if program.is_own(s.span)}
+            old = set(map(id, walk(self._program.body)))
+            changed = {s.span.line for s in _new(program.body, old) if program.is_own(s.span)}
             self._lines[name] = self._lines.get(name, set()) | changed - {0}
         self._program = program
 
@@ -69,11 +70,9 @@ def _about(one: Callable[[n.Program], n.Program], is_one_of_several: bool) -> st
     return text.partition(". ")[0].rstrip(".:")
 
 
-def _changed(before: Sequence[n.Stmt], after: Sequence[n.Stmt]) -> Iterator[n.Stmt]:
-    """The innermost statements that are new."""
-    old = set(map(id, walk(before)))
-    for s in after:
-        if id(s) in old:
-            continue
-        inner = [x for body in bodies(s) for x in _changed(before, body)]
-        yield from inner or [s]
+def _new(block: Sequence[n.Stmt], old: Set[int]) -> Iterator[n.Stmt]:
+    """The innermost statements that are none of the `old` objects."""
+    for s in block:
+        if id(s) not in old:
+            inner = [x for body in bodies(s) for x in _new(body, old)]
+            yield from inner or [s]

@@ -41,6 +41,12 @@ class Bytes:
             terms[term] = terms.get(term, Fraction(0)) + times
         return Bytes(terms, self.unknown or other.unknown)
 
+    def __sub__(self, other: Bytes) -> Bytes:
+        return self + Bytes({term: -times for term, times in other.terms.items()}, other.unknown)
+
+    def __truediv__(self, by: int) -> Bytes:
+        return Bytes({term: times / by for term, times in self.terms.items()}, self.unknown)
+
     def __mul__(self, other: Bytes) -> Bytes:
         terms: dict[Term, Fraction] = {}
         for one, times in self.terms.items():
@@ -229,12 +235,10 @@ class _Kernel:
         match stop:
             case Apply("minimum", (Apply("add", (x, Const(block)), _), _), _) if x == start:
                 return Bytes({(): Fraction(_whole(block))})  # a block of a loop that goes by blocks
-        one, two = self._polynomial(stop), self._polynomial(start)
-        made = one + Bytes({term: -times for term, times in two.terms.items()}, two.unknown)
         if not isinstance(step, Const) or not step.value:
             return Bytes({}, True)
-        by = abs(_whole(step.value))
-        return Bytes({term: times / by for term, times in made.terms.items() if times}, made.unknown).leading()
+        made = (self._polynomial(stop) - self._polynomial(start)) / abs(_whole(step.value))
+        return Bytes({term: times for term, times in made.terms.items() if times}, made.unknown).leading()
 
     def _polynomial(self, e: Expr) -> Bytes:
         match e:
@@ -245,9 +249,7 @@ class _Kernel:
             case Apply("add", (x, y)):
                 return self._polynomial(x) + self._polynomial(y)
             case Apply("subtract", (x, y)):
-                two = self._polynomial(y)
-                negative = Bytes({term: -times for term, times in two.terms.items()}, two.unknown)
-                return self._polynomial(x) + negative
+                return self._polynomial(x) - self._polynomial(y)
             case Apply("multiply", (x, y)):
                 return self._polynomial(x) * self._polynomial(y)
             case Apply("maximum", (x, Const())) | Apply("maximum", (Const(), x)):
@@ -258,8 +260,7 @@ class _Kernel:
             case Apply("where", (_, x, y)):
                 return _larger(self._polynomial(x), self._polynomial(y))
             case Apply("floor_divide", (x, Const(by))) if by:
-                one = self._polynomial(x)
-                return Bytes({term: times / _whole(by) for term, times in one.terms.items()}, one.unknown)
+                return self._polynomial(x) / _whole(by)
             case Apply("remainder", (_, Const(by))):
                 return Bytes({(): Fraction(_whole(by))})
             case _:
