@@ -93,9 +93,9 @@ def emit(
         click.echo(emitting.print_after(file, function, types, print_after, target).rstrip("\n"))
         return
     options = Options(allow_float32, not no_boundscheck, fastmath)
-    timings = Timings()
+    timings = Timings() if timed else None
     texts = emitting.emit_files(file, function, target, types, options, timings)
-    if timed:
+    if timings is not None:
         click.echo(timings.table(), err=True)
     if output is None:
         # The code alone, so that it can be piped into a file or a compiler; what starts it is written by -o.

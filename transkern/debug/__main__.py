@@ -10,17 +10,12 @@ from typing import Any
 import click
 import numpy as np
 
-from transkern import refusals
 from transkern.cli import Group
 from transkern.cli.progress import bar
 from transkern.debug.arguments import drawn
 from transkern.debug.staged import first_fault, names
-from transkern.errors import CompileError, TypesNeeded
-from transkern.frontend.sources.annotations import types_from_annotations, with_defaults
 from transkern.frontend.sources.source import live_function
-from transkern.frontend.syntax.syntax import parameter_names
-from transkern.frontend.values.types import parse_signature
-from transkern.runtime.calls.stated import types_help
+from transkern.runtime.emitting import types_for, which
 from transkern.targets.table import TARGETS
 from transkern.texts_read import read_with
 from transkern.wrappers import written_function
@@ -81,9 +76,7 @@ def _chosen(space: dict[str, Any], name: str | None, file: Path) -> types.Functi
     if name is None and len(functions) == 1:
         (name,) = functions
     if name not in functions:
-        known = ", ".join(functions) or "none"
-        problem = f"{file}: which function? It has: {known}"
-        raise CompileError(refusals.WHICH_FUNCTION, problem, "choose one with --function NAME")
+        raise which(str(file), functions)
     read_with(functions[name])
     return functions[name]
 
@@ -109,10 +102,7 @@ def _arguments(
 def _drawn(
     function: types.FunctionType, stated: str | None, draws: int, rng: np.random.Generator
 ) -> list[list[Any]]:
-    read = live_function(function)
-    kinds = types_from_annotations(read) if stated is None else with_defaults(read, parse_signature(stated)[1])
-    if kinds is None:
-        raise TypesNeeded(types_help(function.__name__, parameter_names(read.node)))
+    kinds = types_for(live_function(function), stated)
     return [drawn(kinds, rng) for _ in range(draws)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import dataclasses
 import hashlib
 import inspect
 import sys
@@ -69,7 +70,7 @@ def script(
     parts, name = _Parts(), _named(function)
     parts.add(name, function)
     stated = ", ".join(map(str, kinds))
-    given = {key: value for key, value in vars_of(options).items() if value != vars_of(DEFAULT)[key]}
+    given = {key: value for key, value in dataclasses.asdict(options).items() if value != getattr(DEFAULT, key)}
     more = "".join(f", {key}={value!r}" for key, value in given.items())
     call = [f"reproduce({name}, {f'{name}({stated})'!r}, {target!r}{more})"]
     if not _is_read_back(f"{name}({stated})", kinds):
@@ -84,11 +85,6 @@ def script(
 
 def _named(function: Callable[..., Any]) -> str:
     return function.__name__ if function.__name__.isidentifier() else "f"
-
-
-def vars_of(options: Options) -> dict[str, Any]:
-    """The options by name."""
-    return {name: getattr(options, name) for name in options.__dataclass_fields__}
 
 
 def _is_read_back(stated: str, kinds: Sequence[ArgType]) -> bool:

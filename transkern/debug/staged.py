@@ -6,7 +6,7 @@ The stages are the front end and each pass of a target; the program is run by `i
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,20 +102,14 @@ def first_fault(
     Raises:
         CompileError: the function is refused for these arguments.
     """
-    return next(_faults(function, calls, target, seen), None)
-
-
-def _faults(
-    function: Callable[..., Any], calls: Sequence[Sequence[Any]], target: str, seen: Callable[[str], None]
-) -> Iterator[Fault]:
     wanted = [verifying.expected(function, args) for args in calls]
     for stage, name in enumerate(names(target)):
         seen(name)
         staged = Staged(function, stage, target, shuffle=lambda order: order.reverse())
         for args, expected in zip(calls, wanted, strict=True):
             if problem := _problem(staged, args, expected):
-                yield Fault(stage, name, problem)
-                break
+                return Fault(stage, name, problem)
+    return None
 
 
 def _problem(staged: Staged, args: Sequence[Any], expected: Any) -> str:

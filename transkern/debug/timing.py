@@ -25,19 +25,21 @@ class Timings:
         yield
         self._note(stage)
 
+    def begin(self, program: Any) -> None:
+        """What goes into the passes."""
+        self._program = program
+        self._began = time.perf_counter()
+
     def after(self, stage: str, program: Any) -> None:
         """What `pipeline.run` calls behind each pass."""
-        changed = program is not self._program and program != self._program
         self._note(stage)
+        changed = program is not self._program and program != self._program
         self.changes[stage] = self.changes.get(stage, 0) + changed
-        self._program = program
-        self._began = time.perf_counter()  # the comparison is none of the pass's time
+        self.begin(program)  # the comparison is none of the next pass's time
 
     def _note(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._began
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - self._began
         self.runs[stage] = self.runs.get(stage, 0) + 1
-        self._began = now
 
     def table(self) -> str:
         """A line a stage, the slowest first, and the sum."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import importlib.machinery
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -41,13 +41,18 @@ def _function(scope: TextScope, name: str | None, types: str | None) -> Function
         decorated = [f for f in scope.functions() if is_decorated(scope.function(f))]
         candidates = decorated or scope.functions()
         if len(candidates) != 1:
-            known = ", ".join(candidates) or "none"
-            problem = f"{scope.file}: which function? It has: {known}"
-            raise CompileError(refusals.WHICH_FUNCTION, problem, "choose one with --function NAME")
+            raise which(scope.file, candidates)
         name = candidates[0]
     function = scope.function(name)
     check_entry(function, scope)
     return function
+
+
+def which(file: str, functions: Iterable[str]) -> CompileError:
+    """The error for a file whose function nobody named, or none of these."""
+    known = ", ".join(functions) or "none"
+    problem = f"{file}: which function? It has: {known}"
+    return CompileError(refusals.WHICH_FUNCTION, problem, "choose one with --function NAME")
 
 
 def is_decorated(function: Function) -> bool:
@@ -71,7 +76,8 @@ def stated_types(function: Function) -> tuple[ArgType, ...] | None:
     return types_from_annotations(function) if text is None else with_defaults(function, parse_signature(text)[1])
 
 
-def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
+def types_for(function: Function, types: str | None) -> tuple[ArgType, ...]:
+    """The types that are given, else those that the function states. Raises TypesNeeded where there are none."""
     found = stated_types(function) if types is None else with_defaults(function, parse_signature(types)[1])
     if found is None:
         raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
@@ -89,7 +95,7 @@ def _compilation(function: Function) -> AbstractContextManager[None]:
 
 
 def _specialised(function: Function, types: str | None, target: str = "cpu") -> Any:
-    return specialised(function, _types(function, types), target)
+    return specialised(function, types_for(function, types), target)
 
 
 def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu") -> Any:
@@ -107,7 +113,7 @@ def emit_files(
     timings: Timings | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """The files of a function on a target: names and texts. `timings` hears how long each stage took."""
-    timings = timings or Timings()
+    asked, timings = timings is not None, timings or Timings()
     with timings.of("reading the file"):
         read, compilation = _read(path, function, types)
     with compilation:
@@ -115,7 +121,8 @@ def emit_files(
             program = pipeline.with_options(_specialised(read, types, target), options)
         with timings.of("loading the passes"):
             passes = pipeline.passes_for(target)
-        program = pipeline.run(program, passes, timings.after)
+        timings.begin(program)
+        program = pipeline.run(program, passes, timings.after if asked else None)
         with timings.of("printing, with what it loads"):
             return program_texts(program, target, options.allow_float32, read)
 
