@@ -50,8 +50,7 @@ def is_ours(decorator: ast.expr) -> bool:
 def check_entry(function: Function, scope: TextScope) -> None:
     """That the decorators of a function that is compiled from a file change no answer."""
     for decorator in getattr(function.node, "decorator_list", []):
-        found = _known(scope, _named(decorator))
-        if not (isinstance(found, Known) and found.path in (*_SAME, *_CACHING)):
+        if path_of_decorator(decorator, scope) not in (*_SAME, *_CACHING):
             shown = _shown(decorator)
             help = "compile the function itself, in a file without it, or where it is imported: transkern.compile(f)"
             problem = f"`{function.name}` is what `@{shown}` makes of it, which is not known without running the file"
