@@ -1,4 +1,5 @@
-# make test    lint, type check and all tests, in an environment of their own (.venv)
+# make test    lint, type check and the tests, in an environment of their own (.venv): of tests with many cases two of three
+# make test-all  every one of them, in twice the time
 # make test-fast  lint, types and a share of all kinds of tests, in two minutes or so: while a change is made
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
@@ -30,17 +31,20 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test test-fast corpus demo fuzz questions changes layouts spellings calls soak evidence gpu bench docs dist clean
+.PHONY: test test-all test-fast corpus demo fuzz questions changes layouts spellings calls soak evidence gpu bench docs dist clean
+
+# mypy checks beside the tests: one process, while the workers of pytest collect
+CHECKED = $(BIN)/ruff check . && { $(BIN)/mypy & types=$$!; $(1); tests=$$?; wait $$types && exit $$tests; }
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 
 test: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	TRANSKERN_DEVICES=half $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	@$(call CHECKED,TRANSKERN_DEVICES=half TRANSKERN_SHARE=most $(PYTEST))
+
+test-all: $(VENV)/.dev
+	@$(call CHECKED,$(PYTEST))
 
 test-fast: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	TRANSKERN_DEVICES=half TRANSKERN_SHARE=fast $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	@$(call CHECKED,TRANSKERN_DEVICES=half TRANSKERN_SHARE=fast $(PYTEST))
 
 corpus: $(VENV)/.dev
 	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py \

@@ -7,8 +7,10 @@ import gc
 import os
 import re
 import shutil
+import sys
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -112,6 +114,14 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(simulated, "_LEVEL", level)
 
 
+@pytest.fixture(autouse=True)
+def compiled_anew() -> None:
+    """What a test compiles by `alike` is compiled in it."""
+    support = sys.modules.get("tests.regressions.support")
+    if support is not None:
+        support.forget()
+
+
 # ---- half an hour, or two minutes ------------------------------------------------------------------------------------
 
 _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
@@ -120,15 +130,22 @@ _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
 _OF_SO_MANY = 40
 """Of how many tests of a file one is in the share for a contributor's inner loop."""
 
+_SWEEP = 8
+"""Of how many cases on a test has neighbours that ask nearly the same: `make test` leaves one of three of them out."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``TRANSKERN_DEVICES=half`` (`make test`), every other test that asks of a simulated or interpreted device
     what is asked of the CPU as well is left for those who run pytest by themselves: all others run.
 
-    With ``TRANSKERN_SHARE=fast`` (`make test-fast`) a share of each file runs, but of the slow ones none."""
+    With ``TRANSKERN_SHARE=most`` (`make test`) two of three cases run of a test that has many. With
+    ``TRANSKERN_SHARE=fast`` (`make test-fast`) a share of each file runs, but of the slow ones none."""
     kept = items
     if os.environ.get("TRANSKERN_DEVICES") == "half":
         kept = [item for item in kept if not _is_for_a_device(item) or zlib.crc32(item.nodeid.encode()) % 2 == 0]
+    if os.environ.get("TRANSKERN_SHARE") == "most":
+        cases = Counter(_test_of(item) for item in kept)
+        kept = [item for item in kept if cases[_test_of(item)] < _SWEEP or zlib.crc32(item.nodeid.encode()) % 3]
     if os.environ.get("TRANSKERN_SHARE") == "fast":
         chosen = _share(item for item in kept if item.get_closest_marker("slow") is None)
         kept = [item for item in kept if item in chosen]
@@ -136,6 +153,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         stay = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in stay])
         items[:] = kept
+
+
+def _test_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def _share(items: Iterable[pytest.Item]) -> set[pytest.Item]:

@@ -14,11 +14,27 @@ from tests.fuzz.stages import function_of, interpreted
 def alike(
     function: Callable[..., Any], *arguments: Any, target: str = "cpu", compiled: Callable[..., Any] | None = None
 ) -> None:  # fmt: skip
-    """The same result, exception and arguments afterwards as without compilation (of what is `compiled` already)."""
-    compiled = compiled or transkern.compile(function, target=target)
+    """The same result, exception and arguments afterwards as without compilation (of what is `compiled` already).
+
+    A function that is asked about again, with other arguments, is compiled once a test: so do users call it."""
+    compiled = compiled or _compiled(function, target)
     found = call(compiled, list(copy.deepcopy(arguments)), transkern.TranskernError)
     wanted = call(function, list(copy.deepcopy(arguments)))
     assert not difference(found, wanted)
+
+
+_LAST: list[tuple[Callable[..., Any], str, Callable[..., Any]]] = []
+
+
+def _compiled(function: Callable[..., Any], target: str) -> Callable[..., Any]:
+    if not _LAST or _LAST[0][0] is not function or _LAST[0][1] != target:
+        _LAST[:] = [(function, target, transkern.compile(function, target=target))]
+    return _LAST[0][2]
+
+
+def forget() -> None:
+    """The next test compiles what it asks about anew."""
+    _LAST.clear()
 
 
 def like_numpy(line: str, **arguments: Any) -> None:

@@ -40,11 +40,9 @@ class Staged(Compiled):
         self._shuffle = shuffle
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation:
-        """Raises CompileError where the function is refused, Invalid where a pass breaks a rule of the IR."""
-        try:
-            program = pipeline.run(pipeline.translated(live_function(self.function), key_types, target), self._passes)
-        except CompileError as error:
-            raise self._told(error, key_types, target) from error.__cause__
+        """Raises CompileError, the first, where the function is refused, Invalid where a pass breaks a rule of the
+        IR."""
+        program = pipeline.run(pipeline.translated(live_function(self.function), key_types, target), self._passes)
         if problems := violations(program, lower in self._passes):
             raise Invalid("; ".join(problems))
         return _interpreted(program, key_types, target, self._shuffle)
