@@ -94,9 +94,65 @@ def is_the_least(x: Any, y: Any) -> Any:
     return t[np.arange(len(x)), t.argmin(axis=1)] == t.min(axis=1)
 
 
+def greedy(x: Any, y: Any) -> Any:
+    """What is taken is out of the question: the mask is changed where the row is read."""
+    taken = np.zeros(len(y), bool)
+    out = np.full(len(x), -1)
+    for i in range(len(x)):
+        t = np.abs(x[i] - y) / (np.abs(y) + 1.0) * (x[i] - 0.5 * y)
+        t[taken] = np.inf
+        best = int(np.argmin(t))
+        if t[best] < 2.0:
+            out[i] = best
+            taken[best] = True
+    return out, taken
+
+
+def in_steps(x: Any, y: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        t = np.empty(len(y))
+        for j in range(len(y)):
+            t[j] = x[i] - y[j]
+            if t[j] < 0:
+                half = 0.5 * y[j]
+                t[j] = t[j] * half
+            else:
+                t[j] += y[j]
+            if y[j] > 1:
+                t[j] -= 1.0
+        out[i] = t[np.argmax(t)]
+    return out
+
+
+def changed_after_it_is_asked(x: Any, y: Any) -> Any:
+    """The second question comes behind a change of what the row was made of."""
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        t = y * x[i]
+        t[y < 0] = 0.0
+        k = int(np.argmax(t))
+        if t[k] > 0:
+            y[k] = -y[k]
+            out[i] = t[k]
+    return out, y
+
+
+def of_some_alone(x: Any, y: Any) -> Any:
+    """The first step is not taken by all: the others have what the row before left there."""
+    out = np.zeros(len(x))
+    t = np.zeros(len(y))
+    for i in range(len(x)):
+        for j in range(len(y)):
+            if y[j] > x[i]:
+                t[j] = y[j] + x[i]
+        out[i] = t[np.argmax(t)]
+    return out
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     nearest_depth, a_row_at_a_time, loops, first_and_last, two_places, changed_before_it_is_read, changed_row, at_times,
-    by_another_row, is_the_least,
+    by_another_row, is_the_least, greedy, in_steps, changed_after_it_is_asked, of_some_alone,
 ]  # fmt: skip
 
 
@@ -107,6 +163,7 @@ def inputs() -> list[tuple[Any, Any]]:
         (rng.standard_normal(37), rng.standard_normal(6)), (rng.standard_normal(5), rng.standard_normal(41)),
         (rng.standard_normal(3), special), (special, rng.standard_normal(20)), (special, special[::-1].copy()),
         (np.ones(1), np.ones(1)), (np.empty(0), np.ones(3)), (np.ones(3), np.empty(0)), (np.ones(4), np.ones(2)),
+        (rng.standard_normal(9), rng.standard_normal(700)), (rng.standard_normal(3), rng.integers(0, 9, 5000) * 1.0),
     ]  # fmt: skip
 
 
@@ -122,7 +179,7 @@ def test_on_devices(function: Callable[..., Any], target: str, monkeypatch: pyte
     alike(function, *inputs()[1], target=on_target(target, monkeypatch))
 
 
-@pytest.mark.parametrize("function", [nearest_depth, a_row_at_a_time, two_places, at_times])
+@pytest.mark.parametrize("function", [nearest_depth, a_row_at_a_time, two_places, at_times, greedy, in_steps])
 def test_no_row_is_kept(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function)
     compiled(*inputs()[0])

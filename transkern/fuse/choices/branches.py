@@ -8,7 +8,8 @@
 
 All that a branch does is computed in each iteration then: it must do no harm (loads of what is there, no division of
 integers) and cost less than a branch that half of the iterations take. The loop must be one of plain statements. A
-compiler of C does so itself where branches neither load nor call anything.
+compiler of C does so itself where branches neither load nor call anything; not in a search for the place of the
+greatest, which it makes no vectors of: ours ask for one value.
 
 `compute_choices`: what a choice between values loads is there as well, and is computed before it:
 
@@ -72,11 +73,12 @@ def _suits(s: n.Loop) -> bool:
     inside = list(walk(s.body))
     branches = [x for x in inside if isinstance(x, n.If)]
     in_branches = [x for branch in branches for x in walk((*branch.then, *branch.orelse))]
+    searches = any(isinstance(x, n.Accumulate) and x.op in ("argmax", "argmin") for x in inside)
     return (
         s.kind == "parallel"
         and all(isinstance(x, _PLAIN) for x in inside)
         and any(isinstance(x, n.Assign) for x in in_branches)
-        and any(isinstance(e, Load) or _is_remainder(e) for e in exprs(in_branches))
+        and (searches or any(isinstance(e, Load) or _is_remainder(e) for e in exprs(in_branches)))
     )
 
 

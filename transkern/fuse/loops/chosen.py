@@ -5,12 +5,12 @@
         y[i] = t[least]                          to      y[i] = f(least)
 
 A row of numbers that only lives for the place of its least then needs no memory: behind this pass nothing reads it but
-what stands beside its store.
+what stands beside its store. An element may be stored in several steps, as where a mask says that it is another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -23,6 +23,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    exprs,
     map_own,
     own_exprs,
     result_buffers,
@@ -38,6 +39,15 @@ _FEW = 2
 """At how many places at most a row is computed again."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """How a loop makes an element of a row: for a number of its axis, by `steps`, behind which it is in `held`."""
+
+    axis: str
+    steps: tuple[n.Stmt, ...]
+    held: str
+
+
 def compute_chosen(program: n.Program) -> n.Program:
     """The program without the rows that are read, when they are done, at single places alone."""
     inside = [x for s in program.body for body in bodies(s) for x in walk(body)]
@@ -45,34 +55,36 @@ def compute_chosen(program: n.Program) -> n.Program:
     rows -= {x for buffer in program.buffers.values() for d in buffer.dims for x in buffers_read(d)}
     if not rows:
         return program
-    names = Names.of(program)
+    names, variables = Names.of(program), dict(program.variables)
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         for s in statements:
             if isinstance(s, n.Alloc) and s.buffer in rows:
-                statements = _without(s.buffer, statements, program, names)
+                statements = _without(s.buffer, statements, program, names, variables)
         return tuple(with_bodies(s, block) for s in statements)
 
-    return replace(program, body=tuple(with_bodies(s, block) for s in program.body))
+    return replace(program, body=tuple(with_bodies(s, block) for s in program.body), variables=variables)
 
 
-def _without(row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Names) -> tuple[n.Stmt, ...]:
+def _without(
+    row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Names, variables: dict[str, str]
+) -> tuple[n.Stmt, ...]:  # fmt: skip
     """A block with a row computed again where it is read, if it can be."""
     users = [k for k, s in enumerate(block) if _touches(s, row)]
-    made = _made(row, block[users[0]], program) if len(users) > 1 else None
+    made = _made(row, block[users[0]], program, names) if len(users) > 1 else None
     if made is None:
         return block
-    axis, lets, value = made
     places: dict[Expr, None] = {}
     for k in users[1:]:
         found = _single(row, block[k])
         if found is None:
             return block
         places |= dict.fromkeys(found)
-    parts = [value, *(x.value for x in lets)]
-    reads = {name for e in parts for name in buffers_read(e)}
-    asks = {v for e in parts for v in variables_read(e)} | {v for p in places for v in variables_read(p)}
-    between = block[users[0] : users[-1] + 1]
+    last = block[users[-1]]  # what it does itself, it does when it has read
+    inner = [body for body in bodies(last) if any(_touches(s, row) for s in body)]
+    between = [*block[users[0] : users[-1]], *(s for body in inner for s in body)]
+    reads = {name for e in exprs(made.steps) for name in buffers_read(e)}
+    asks = {v for e in (*exprs(made.steps), *places) for v in variables_read(e)}
     if len(places) > _FEW or any(reads & (set(buffers_written(s)) - {row}) for s in between):
         return block
     if any(set(scalars_set(s)) & asks & program.variables.keys() for s in between):
@@ -81,9 +93,9 @@ def _without(row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Nam
     def computed(s: n.Stmt) -> list[n.Stmt]:
         before: list[n.Stmt] = []
         for load in dict.fromkeys(_loads(row, s)):
-            again = _again(axis, lets, value, load.index[0], names)
+            again, value = _again(made, load, names, variables)
             before += again
-            s = _with(s, load, Var(again[-1].name, value.dtype))
+            s = _with(s, load, value)
         return [*before, with_bodies(s, lambda body: tuple(x for y in body for x in computed(y)))]
 
     return tuple(x for k, s in enumerate(block) for x in (computed(s) if k in users[1:] else [s]))
@@ -98,40 +110,48 @@ def _touches(s: n.Stmt, row: str) -> bool:
     return row in buffers_used(s) or row in buffers_written(s) or next(returned, None) is not None
 
 
-def _made(row: str, s: n.Stmt, program: n.Program) -> tuple[str, list[n.Let], Expr] | None:
-    """By which axis, with which names, and of what a loop makes all elements of a row, which it reads, if at all, where
-    it has just stored them."""
+def _made(row: str, s: n.Stmt, program: n.Program, names: Names) -> _Made | None:
+    """How a loop makes all elements of a row, which it reads, if at all, where it has just stored them; None where an
+    element might be another number if computed alone."""
     if not isinstance(s, n.Loop) or s.kind != "parallel" or s.start != b.ZERO or s.step != b.ONE:
         return None
     if program.buffers[row].dims != (s.stop,):
         return None
-    at = next((k for k, x in enumerate(s.body) if _touches(x, row)), 0)
-    store, behind = s.body[at], s.body[at + 1 :]
-    here = (Var(s.axis),)
-    if not isinstance(store, n.Store) or store.index != here or row in buffers_read(store.value):
+    element, held = Load(row, (Var(s.axis),), program.buffers[row].dtype), names.fresh("chosen")
+    first = next((x for x in s.body if _touches(x, row)), None)
+    if not isinstance(first, n.Store) or row in buffers_read(first.value):
         return None
-    if any(row in buffers_written(x) for x in behind):
+    if any(e != element for x in walk(s.body) for e in _loads(row, x)):
         return None
-    if any(e.index != here for x in walk(behind) for e in _loads(row, x)):
+    steps: list[n.Stmt] = []
+    asked: set[str] = set()
+    for x in reversed(s.body):
+        if row in buffers_written(x) or (isinstance(x, n.Let) and x.name in asked):
+            step = _step(x, element, Var(held, element.dtype))
+            if step is None:
+                return None
+            steps.insert(0, step)
+            asked |= {v for e in exprs((step,)) for v in variables_read(e)}
+    own = {x.name for x in walk(steps) if isinstance(x, n.Let)}
+    if asked & (set(scalars_set(s)) - own) or any(map(_may_differ, exprs(steps))):
         return None
-    needed = _needed(store.value, [x for x in s.body[:at] if isinstance(x, n.Let)])
-    if needed is None:
-        return None
-    asked = {v for e in (store.value, *(x.value for x in needed)) for v in variables_read(e)}
-    return (s.axis, needed, store.value) if not asked & (set(scalars_set(s)) - {x.name for x in needed}) else None
+    return _Made(s.axis, tuple(steps), held)
 
 
-def _needed(value: Expr, lets: Sequence[n.Let]) -> list[n.Let] | None:
-    """Those names that a value is made of, in their order; None where it might be another number if computed alone."""
-    asked = variables_read(value)
-    needed: list[n.Let] = []
-    for x in reversed(lets):
-        if x.name in asked:
-            needed.insert(0, x)
-            asked |= variables_read(x.value)
-    if any(_may_differ(e) for part in (value, *(x.value for x in needed)) for e in walk_expr(part)):
+def _step(s: n.Stmt, element: Load, held: Var) -> n.Stmt | None:
+    """A statement that does nothing but store `element`, or find what that is made of, with a variable in its place;
+    None where it does more."""
+    if isinstance(s, n.Store) and s.buffer == element.buffer and s.index == element.index and not s.atomic:
+        return _with(n.Assign(held.name, s.value, span=s.span), element, held)
+    if isinstance(s, n.Let):
+        return _with(s, element, held)
+    if not isinstance(s, n.If):
         return None
-    return needed
+    blocks = [[_step(x, element, held) for x in body] for body in (s.then, s.orelse)]
+    if any(x is None for body in blocks for x in body):
+        return None
+    then, orelse = (tuple(x for x in body if x is not None) for body in blocks)
+    return replace(_with(s, element, held), then=then, orelse=orelse)
 
 
 def _may_differ(e: Expr) -> bool:
@@ -163,15 +183,30 @@ def _loads(row: str, s: n.Stmt) -> list[Load]:
     return [e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load) and e.buffer == row]
 
 
-def _again(axis: str, lets: Sequence[n.Let], value: Expr, place: Expr, names: Names) -> list[n.Let]:
-    """The names for a value at a place; the last one is that of the value."""
-    made: list[n.Let] = []
+def _again(made: _Made, load: Load, names: Names, variables: dict[str, str]) -> tuple[list[n.Stmt], Expr]:
+    """The steps for an element at another place, and the name of what they make."""
+    out: list[n.Stmt] = []
+    place = load.index[0]
     if not isinstance(place, Const):  # which subscripts are to be made of: what is gathered is known by them
-        made.append(n.Let(names.fresh("place"), place))
-        place = Var(made[0].name)
-    values: dict[str, Expr] = {axis: place}
-    for x in lets:
-        name = names.fresh(x.name)
-        made.append(n.Let(name, b.substitute(x.value, values), span=x.span))
-        values[x.name] = Var(name, x.value.dtype)
-    return [*made, n.Let(names.fresh("chosen"), b.substitute(value, values))]
+        let = n.Let(names.fresh("place"), place)
+        out, place = [let], Var(let.name)
+    once = sum(isinstance(x, n.Assign) for x in walk(made.steps)) == 1
+    chosen = Var(names.fresh("chosen"), load.dtype)
+    if not once:
+        variables[chosen.name] = load.dtype
+    values: dict[str, Expr] = {made.axis: place, made.held: chosen}
+
+    def step(s: n.Stmt) -> n.Stmt:
+        if isinstance(s, n.Let):
+            name = names.fresh(s.name)
+            here = n.Let(name, b.substitute(s.value, values), span=s.span)
+            values[s.name] = Var(name, s.value.dtype)
+            return here
+        if isinstance(s, n.Assign):
+            value = b.substitute(s.value, values)
+            return n.Let(chosen.name, value, span=s.span) if once else n.Assign(chosen.name, value, span=s.span)
+        assert isinstance(s, n.If)
+        then, orelse = (tuple(map(step, body)) for body in (s.then, s.orelse))
+        return replace(s, condition=b.substitute(s.condition, values), then=then, orelse=orelse)
+
+    return [*out, *map(step, made.steps)], chosen

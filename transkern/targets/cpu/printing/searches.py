@@ -35,6 +35,10 @@ _BLOCK = 4096
 """Elements of which one is the most, before it is compared with what was the most so far."""
 _FEW = 16
 """Elements that are gone through one by one."""
+_MUCH = 8
+"""What an element costs from which on few are computed again: of a smaller block, of fewer together, and none where
+there are few."""
+_BLOCK_OF_MUCH, _TOGETHER_OF_MUCH, _FEW_OF_MUCH = 256, 32, 64
 _DEAR = 3
 """What an operation costs from which on no element is looked at in vain."""
 INEXACT = 20
@@ -82,17 +86,17 @@ def _stop_at(
 
 def _passed_over(
     printer: KernelPrinter, s: n.Loop, rest: Iterable[n.Stmt], name: str, condition: Callable[[], str], start: str,
-    width: int,
+    width: int, together: int = _TOGETHER,
 ) -> str:  # fmt: skip
     """Where to begin a search: behind the blocks in which there is nothing."""
     i, found, stop = ident(s.axis), f"{ident(name)}_found", printer.c.operand(s.stop)
     at = ident(printer.names.fresh(f"{s.axis}_block"))
     printer.line(f"int64_t {at} = {start};")
-    printer.line(f"for (; {at} + {_TOGETHER} <= {stop}; {at} += {_TOGETHER}) {{")
+    printer.line(f"for (; {at} + {together} <= {stop}; {at} += {together}) {{")
     printer.depth += 1
     printer.line(f"uint{8 * width}_t {found} = 0;")
     printer.line(f"#pragma omp simd reduction(|: {found})")
-    printer.line(f"for (int64_t {i} = {at}; {i} < {at} + {_TOGETHER}; ++{i}) {{")
+    printer.line(f"for (int64_t {i} = {at}; {i} < {at} + {together}; ++{i}) {{")
     printer.depth += 1
     printer.block(rest)
     printer.line(f"{found} |= {condition()};")
@@ -131,8 +135,10 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
     start, stop = c.expr(s.start), c.operand(s.stop)
     others = [x for x in s.body if isinstance(x, n.Accumulate) and x not in found]
     sums = [x for x in others if is_float_sum(printer, x)]
+    lets = tuple(x for x in s.body if isinstance(x, n.Let))
     if not sums:
-        printer.line(f"if ({stop} - {c.operand(s.start)} < {_FEW}) {{")
+        few = _FEW_OF_MUCH if _is_much(found, lets) else _FEW
+        printer.line(f"if ({stop} - {c.operand(s.start)} < {few}) {{")
         printer.depth += 1
         printer.line(printer.header(s))
         printer.iteration(s, False)
@@ -152,7 +158,6 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
         printer.line(f"{ident(x.name)}_best = {begin};")
     if others or numbers:
         _print_blocks(printer, s, numbers, others, at)
-    lets = tuple(x for x in s.body if isinstance(x, n.Let))
     for x in found:
 
         def condition(x: n.Accumulate = x) -> str:
@@ -161,7 +166,8 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
             return f"({value} == {ident(x.name)}_best){nan}"
 
         needed = _needed(lets, x.value)
-        begin = _passed_over(printer, s, needed, x.name, condition, at[x.name], _width([x.value]))
+        together = _TOGETHER_OF_MUCH if _is_much([x], needed) else _TOGETHER
+        begin = _passed_over(printer, s, needed, x.name, condition, at[x.name], _width([x.value]), together)
         printer.line(f"for (int64_t {i} = {begin}; {i} < {stop}; ++{i}) {{")
         _stop_at(printer, s, needed, x.name, condition)
         if x not in numbers:
@@ -180,7 +186,8 @@ def _print_blocks(
     every = {x.name for x in s.body if isinstance(x, n.Accumulate)}
     printer.reducing.positions = every - {x.name for x in (*found, *others)}
     block, end = (ident(printer.names.fresh(f"{s.axis}_{what}")) for what in ("block", "end"))
-    size = PART if sums else _BLOCK
+    lets = [x for x in s.body if isinstance(x, n.Let)]
+    size = PART if sums else _BLOCK_OF_MUCH if _is_much(found, lets) else _BLOCK
     printer.line(f"for (int64_t {block} = {start}; {block} < {stop}; {block} += {size}) {{")
     printer.depth += 1
     printer.line(f"const int64_t {end} = {block} + {size} < {stop} ? {block} + {size} : {stop};")
@@ -219,6 +226,13 @@ def _needed(lets: Sequence[n.Let], value: Expr) -> list[n.Let]:
 def cost_of(e: Expr) -> int:
     """What the dearest operation of a value costs."""
     return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply) and x.op in OPS), default=0)
+
+
+def _is_much(found: Sequence[n.Accumulate], lets: Sequence[n.Let]) -> bool:
+    """Whether it takes long to compute again what is searched."""
+    values = [*(x.value for x in found), *(x.value for x in lets)]
+    parts = (e for v in values for e in walk_expr(v))
+    return sum(OPS[e.op].cost for e in parts if isinstance(e, Apply) and e.op in OPS) >= _MUCH
 
 
 def _width(values: Iterable[Expr]) -> int:
