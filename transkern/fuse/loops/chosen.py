@@ -50,6 +50,17 @@ class _Made:
 
 def compute_chosen(program: n.Program) -> n.Program:
     """The program without the rows that are read, when they are done, at single places alone."""
+    return _compute_chosen(program, True)
+
+
+def compute_chosen_of_batches(program: n.Program) -> n.Program:
+    """`compute_chosen` where iterations of a parallel loop have such rows: they would be one array together. For TPUs:
+    a row that the next iteration overwrites stays beside the vector unit, and what is read of it costs less than what
+    it is made of, computed twice where its extremum is searched."""
+    return _compute_chosen(program, False)
+
+
+def _compute_chosen(program: n.Program, in_order: bool) -> n.Program:
     inside = [x for s in program.body for body in bodies(s) for x in walk(body)]
     rows = {s.buffer for s in inside if isinstance(s, n.Alloc) and program.buffers[s.buffer].role == "temporary"}
     rows -= {x for buffer in program.buffers.values() for d in buffer.dims for x in buffers_read(d)}
@@ -57,13 +68,17 @@ def compute_chosen(program: n.Program) -> n.Program:
         return program
     names, variables = Names.of(program), dict(program.variables)
 
-    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        for s in statements:
-            if isinstance(s, n.Alloc) and s.buffer in rows:
-                statements = _without(s.buffer, statements, program, names, variables)
-        return tuple(with_bodies(s, block) for s in statements)
+    def inner(s: n.Stmt, chosen: bool) -> n.Stmt:
+        chosen = chosen or (isinstance(s, n.Loop) and s.kind == "parallel")
+        return with_bodies(s, lambda statements: block(statements, chosen))
 
-    return replace(program, body=tuple(with_bodies(s, block) for s in program.body), variables=variables)
+    def block(statements: tuple[n.Stmt, ...], chosen: bool) -> tuple[n.Stmt, ...]:
+        for s in statements:
+            if chosen and isinstance(s, n.Alloc) and s.buffer in rows:
+                statements = _without(s.buffer, statements, program, names, variables)
+        return tuple(inner(s, chosen) for s in statements)
+
+    return replace(program, body=tuple(inner(s, in_order) for s in program.body), variables=variables)
 
 
 def _without(
