@@ -49,7 +49,7 @@ from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.loops.arg_reductions import reduce_extremes
 from transkern.fuse.loops.borders import split_borders
-from transkern.fuse.loops.chosen import compute_chosen
+from transkern.fuse.loops.chosen import compute_chosen, compute_chosen_in_kernels
 from transkern.fuse.loops.contract import contract_temporaries
 from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
@@ -255,6 +255,7 @@ PASSES: tuple[Pass, ...] = (
 )
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
+_FOR_DEVICES: dict[Pass, Pass] = {fuse_loops: fuse_for_devices, compute_chosen: compute_chosen_in_kernels}
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
     *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
@@ -264,7 +265,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
-    *(fuse_for_devices if p is fuse_loops else p for p in LOOP_PASSES[1:]),
+    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:]),
     reduce_extremes,
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,

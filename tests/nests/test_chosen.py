@@ -156,9 +156,37 @@ def of_some_alone(x: Any, y: Any) -> Any:
     return out
 
 
+def outside_of_loops(x: Any, y: Any) -> Any:
+    """The array is asked at two places, behind the loops that go through it with the one that makes it."""
+    t = np.abs(x - y[0]) * (x + 0.5)
+    k = int(t.argmax())
+    if t[k] > 3 * t.mean():
+        return k, t[k], t[-1]
+    return -1, t[-1], 0.0
+
+
+def of_whole_numbers(x: Any, y: Any) -> Any:
+    t = (x * 3).astype(np.int64, copy=False) // 2 if np.isfinite(x).all() else np.zeros(len(x), np.int64)
+    k = np.argmin(t)
+    return k, t[k]
+
+
+def made_of_what_changes(x: Any, y: Any) -> Any:
+    t = x * 2.0
+    k = int(t.argmin())
+    x[k] = 7.0
+    return t[k], x
+
+
+def handed_back(x: Any, y: Any) -> Any:
+    t = x * 2.0
+    return t, t[t.argmax()]
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     nearest_depth, a_row_at_a_time, loops, first_and_last, two_places, changed_before_it_is_read, changed_row, at_times,
     by_another_row, is_the_least, greedy, in_steps, changed_after_it_is_asked, of_some_alone,
+    outside_of_loops, of_whole_numbers, made_of_what_changes, handed_back,
 ]  # fmt: skip
 
 
@@ -185,7 +213,9 @@ def test_on_devices(function: Callable[..., Any], target: str, monkeypatch: pyte
     alike(function, *inputs()[1], target=on_target(target, monkeypatch))
 
 
-@pytest.mark.parametrize("function", [nearest_depth, a_row_at_a_time, two_places, at_times, greedy, in_steps])
+@pytest.mark.parametrize(
+    "function", [nearest_depth, a_row_at_a_time, two_places, at_times, greedy, in_steps, outside_of_loops]
+)
 def test_no_row_is_kept(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function)
     compiled(*inputs()[0])

@@ -11,6 +11,7 @@ what stands beside its store. An element may be stored in several steps, as wher
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -35,8 +36,8 @@ from transkern.ir.traverse import (
 )
 from transkern.records import replace
 
-_FEW = 2
-"""At how many places at most a row is computed again."""
+_FEW, _FEW_ONCE = 2, 8
+"""At how many places at most a row is computed again: in a loop, and outside of all loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,39 +51,46 @@ class _Made:
 
 def compute_chosen(program: n.Program) -> n.Program:
     """The program without the rows that are read, when they are done, at single places alone."""
-    return _compute_chosen(program, True)
+    return _compute_chosen(program, "anywhere")
+
+
+def compute_chosen_in_kernels(program: n.Program) -> n.Program:
+    """`compute_chosen` inside of loops: for devices, from which each element that the host asks for is fetched."""
+    return _compute_chosen(program, "in loops")
 
 
 def compute_chosen_of_batches(program: n.Program) -> n.Program:
     """`compute_chosen` where iterations of a parallel loop have such rows: they would be one array together. For TPUs:
     a row that the next iteration overwrites stays beside the vector unit, and what is read of it costs less than what
     it is made of, computed twice where its extremum is searched."""
-    return _compute_chosen(program, False)
+    return _compute_chosen(program, "in parallel")
 
 
-def _compute_chosen(program: n.Program, in_order: bool) -> n.Program:
-    inside = [x for s in program.body for body in bodies(s) for x in walk(body)]
-    rows = {s.buffer for s in inside if isinstance(s, n.Alloc) and program.buffers[s.buffer].role == "temporary"}
+def _compute_chosen(program: n.Program, where: Literal["anywhere", "in loops", "in parallel"]) -> n.Program:
+    rows = {
+        s.buffer for s in walk(program.body) if isinstance(s, n.Alloc) and program.buffers[s.buffer].role == "temporary"
+    }
     rows -= {x for buffer in program.buffers.values() for d in buffer.dims for x in buffers_read(d)}
     if not rows:
         return program
     names, variables = Names.of(program), dict(program.variables)
 
-    def inner(s: n.Stmt, chosen: bool) -> n.Stmt:
-        chosen = chosen or (isinstance(s, n.Loop) and s.kind == "parallel")
+    def inside(s: n.Stmt, chosen: bool) -> n.Stmt:
+        if where != "anywhere" and isinstance(s, n.Loop | n.While):
+            chosen = chosen or where == "in loops" or (isinstance(s, n.Loop) and s.kind == "parallel")
         return with_bodies(s, lambda statements: block(statements, chosen))
 
-    def block(statements: tuple[n.Stmt, ...], chosen: bool) -> tuple[n.Stmt, ...]:
+    def block(statements: tuple[n.Stmt, ...], chosen: bool, few: int = _FEW) -> tuple[n.Stmt, ...]:
         for s in statements:
             if chosen and isinstance(s, n.Alloc) and s.buffer in rows:
-                statements = _without(s.buffer, statements, program, names, variables)
-        return tuple(inner(s, chosen) for s in statements)
+                statements = _without(s.buffer, statements, few, program, names, variables)
+        return tuple(inside(s, chosen) for s in statements)
 
-    return replace(program, body=tuple(inner(s, in_order) for s in program.body), variables=variables)
+    return replace(program, body=block(program.body, where == "anywhere", _FEW_ONCE), variables=variables)
 
 
 def _without(
-    row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Names, variables: dict[str, str]
+    row: str, block: tuple[n.Stmt, ...], few: int, program: n.Program, names: Names, variables: dict[str, str]
 ) -> tuple[n.Stmt, ...]:  # fmt: skip
     """A block with a row computed again where it is read, if it can be."""
     users = [k for k, s in enumerate(block) if _touches(s, row)]
@@ -90,7 +98,10 @@ def _without(
     if made is None:
         return block
     places: dict[Expr, None] = {}
-    for k in users[1:]:
+    asking = [k for k in users[1:] if not _goes_along(row, block[users[0]], block[k])]
+    if not asking:
+        return block
+    for k in asking:
         found = _single(row, block[k])
         if found is None:
             return block
@@ -100,7 +111,7 @@ def _without(
     between = [*block[users[0] : users[-1]], *(s for body in inner for s in body)]
     reads = {name for e in exprs(made.steps) for name in buffers_read(e)}
     asks = {v for e in (*exprs(made.steps), *places) for v in variables_read(e)}
-    if len(places) > _FEW or any(reads & (set(buffers_written(s)) - {row}) for s in between):
+    if len(places) > few or any(reads & (set(buffers_written(s)) - {row}) for s in between):
         return block
     if any(set(scalars_set(s)) & asks & program.variables.keys() for s in between):
         return block
@@ -113,7 +124,7 @@ def _without(
             s = _with(s, load, value)
         return [*before, with_bodies(s, lambda body: tuple(x for y in body for x in computed(y)))]
 
-    return tuple(x for k, s in enumerate(block) for x in (computed(s) if k in users[1:] else [s]))
+    return tuple(x for k, s in enumerate(block) for x in (computed(s) if k in asking else [s]))
 
 
 def _with(s: n.Stmt, load: Load, value: Expr) -> n.Stmt:
@@ -123,6 +134,15 @@ def _with(s: n.Stmt, load: Load, value: Expr) -> n.Stmt:
 def _touches(s: n.Stmt, row: str) -> bool:
     returned = (x for x in walk((s,)) if isinstance(x, n.Return) and row in result_buffers(x.result))
     return row in buffers_used(s) or row in buffers_written(s) or next(returned, None) is not None
+
+
+def _goes_along(row: str, maker: n.Stmt, s: n.Stmt) -> bool:
+    """Whether a statement is a loop that reads a row as the one that makes it goes through it: fused, it needs none."""
+    if not isinstance(s, n.Loop) or not isinstance(maker, n.Loop) or row in buffers_written(s):
+        return False
+    if (s.kind, s.start, s.stop, s.step) != (maker.kind, maker.start, maker.stop, maker.step):
+        return False
+    return all(e.index == (Var(s.axis),) for x in walk((s,)) for e in _loads(row, x))
 
 
 def _made(row: str, s: n.Stmt, program: n.Program, names: Names) -> _Made | None:
@@ -176,7 +196,9 @@ def _may_differ(e: Expr) -> bool:
 
 def _single(row: str, s: n.Stmt) -> list[Expr] | None:
     """At which places a statement reads a row whenever it runs; None where it does more with it."""
-    if not isinstance(s, n.Let | n.Assign | n.Store | n.If) or row in buffers_written(s):
+    if not isinstance(s, n.Let | n.Assign | n.Store | n.If | n.Return) or row in buffers_written(s):
+        return None
+    if isinstance(s, n.Return) and row in result_buffers(s.result):
         return None
     sure = {e for own in own_exprs(s) for e in always_read(own)}
     loads = _loads(row, s)

@@ -19,7 +19,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern import pipeline
     from transkern.fuse.checks.overflow import check_integers
     from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
-    from transkern.fuse.loops.chosen import compute_chosen, compute_chosen_of_batches
+    from transkern.fuse.loops.chosen import compute_chosen_in_kernels, compute_chosen_of_batches
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
     from transkern.fuse.schedule.wavefront import order_large_by_waves
@@ -31,7 +31,7 @@ def passes() -> tuple[Pass, ...]:
 
     instead: dict[Pass, Pass] = {
         check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes,
-        compute_chosen: compute_chosen_of_batches,
+        compute_chosen_in_kernels: compute_chosen_of_batches,
     }  # fmt: skip
     before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
     formed = before.index(reduce_rectangular_extremes) + 1
