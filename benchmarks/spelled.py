@@ -6,6 +6,7 @@ one was written. `@spelling("group")` puts a function into its group, `@inputs("
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -1263,3 +1264,417 @@ def drawdowns_step_by_step(r):
         peak = np.maximum(peak, w)
         worst = np.minimum(worst, w / peak - 1)
     return w - 1, worst
+
+# --- gates of a recurrent layer ---------------------------------------------------------------------------------------
+
+@inputs("gates of a recurrent layer")
+def _(rng):
+    return rng.standard_normal((200, 384)), rng.standard_normal((200, 384)), rng.standard_normal((200, 128))
+
+
+@spelling("gates of a recurrent layer")
+def gates_slices(gx, gh, h):
+    n = h.shape[1]
+    def sigmoid(v):
+        return 1 / (1 + np.exp(-v))
+    r = sigmoid(gx[:, :n] + gh[:, :n])
+    z = sigmoid(gx[:, n : 2 * n] + gh[:, n : 2 * n])
+    c = np.tanh(gx[:, 2 * n :] + r * gh[:, 2 * n :])
+    return (1 - z) * c + z * h
+
+
+@spelling("gates of a recurrent layer")
+def gates_split(gx, gh, h):
+    xr, xz, xn = np.split(gx, 3, axis=1)
+    hr, hz, hn = np.split(gh, 3, axis=1)
+    r = 1 / (1 + np.exp(-(xr + hr)))
+    z = 1 / (1 + np.exp(-(xz + hz)))
+    return z * h + (1 - z) * np.tanh(xn + r * hn)
+
+
+@spelling("gates of a recurrent layer")
+def gates_loops(gx, gh, h):
+    b, n = h.shape
+    out = np.empty_like(h)
+    for i in range(b):
+        for j in range(n):
+            r = 1 / (1 + math.exp(-(gx[i, j] + gh[i, j])))
+            z = 1 / (1 + math.exp(-(gx[i, n + j] + gh[i, n + j])))
+            c = math.tanh(gx[i, 2 * n + j] + r * gh[i, 2 * n + j])
+            out[i, j] = (1 - z) * c + z * h[i, j]
+    return out
+
+
+@spelling("gates of a recurrent layer")
+def gates_rows(gx, gh, h):
+    n = h.shape[1]
+    out = np.zeros(h.shape)
+    for i in range(len(h)):
+        g = 1 / (1 + np.exp(-(gx[i, : 2 * n] + gh[i, : 2 * n])))
+        r, z = g[:n], g[n:]
+        c = np.tanh(gx[i, 2 * n :] + r * gh[i, 2 * n :])
+        out[i] = (1 - z) * c + z * h[i]
+    return out
+
+
+# --- prices of options ------------------------------------------------------------------------------------------------
+
+@inputs("prices of options")
+def _(rng):
+    return rng.random(200) * 50 + 75, rng.random(200) * 50 + 75, 0.7, 0.03, 0.25
+
+
+@spelling("prices of options")
+def options_broadcast(s, k, t, r, v):
+    def cdf(x):
+        y = 1 / (1 + 0.2316419 * np.abs(x))
+        p = y * (0.319381530 + y * (-0.356563782 + y * (1.781477937 + y * (-1.821255978 + y * 1.330274429))))
+        w = 0.3989422804014327 * np.exp(-0.5 * x * x) * p
+        return np.where(x >= 0, 1 - w, w)
+    d1 = (np.log(s[:, None] / k) + (r + v * v / 2) * t) / (v * np.sqrt(t))
+    d2 = d1 - v * np.sqrt(t)
+    return s[:, None] * cdf(d1) - k * np.exp(-r * t) * cdf(d2)
+
+
+@spelling("prices of options")
+def options_loops(s, k, t, r, v):
+    def cdf(x):
+        y = 1 / (1 + 0.2316419 * abs(x))
+        p = y * (0.319381530 + y * (-0.356563782 + y * (1.781477937 + y * (-1.821255978 + y * 1.330274429))))
+        w = 0.3989422804014327 * math.exp(-0.5 * x * x) * p
+        if x >= 0:
+            return 1 - w
+        return w
+    out = np.empty((len(s), len(k)))
+    for i in range(len(s)):
+        for j in range(len(k)):
+            d1 = (math.log(s[i] / k[j]) + (r + v * v / 2) * t) / (v * math.sqrt(t))
+            d2 = d1 - v * math.sqrt(t)
+            out[i, j] = s[i] * cdf(d1) - k[j] * math.exp(-r * t) * cdf(d2)
+    return out
+
+
+@spelling("prices of options")
+def options_masked(s, k, t, r, v):
+    def cdf(x):
+        y = 1 / (1 + 0.2316419 * np.abs(x))
+        p = np.full_like(y, 1.330274429)
+        for c in (-1.821255978, 1.781477937, -0.356563782, 0.319381530):
+            p *= y
+            p += c
+        p *= y
+        w = 0.3989422804014327 * np.exp(-0.5 * x * x) * p
+        w[x >= 0] = 1 - w[x >= 0]
+        return w
+    spot, strike = np.meshgrid(s, k, indexing="ij")
+    root = v * np.sqrt(t)
+    d1 = (np.log(spot / strike) + (r + v * v / 2) * t) / root
+    return spot * cdf(d1) - strike * np.exp(-r * t) * cdf(d1 - root)
+
+
+@spelling("prices of options")
+def options_rows(s, k, t, r, v):
+    def cdf(x):
+        y = 1 / (1 + 0.2316419 * np.abs(x))
+        p = y * (0.319381530 + y * (-0.356563782 + y * (1.781477937 + y * (-1.821255978 + y * 1.330274429))))
+        w = 0.3989422804014327 * np.exp(-0.5 * x * x) * p
+        return np.where(x >= 0, 1 - w, w)
+    rows = []
+    for spot in s:
+        d1 = (np.log(spot / k) + (r + v * v / 2) * t) / (v * np.sqrt(t))
+        rows.append(spot * cdf(d1) - k * np.exp(-r * t) * cdf(d1 - v * np.sqrt(t)))
+    return np.array(rows)
+
+
+# --- similarity of images ---------------------------------------------------------------------------------------------
+
+@inputs("similarity of images")
+def _(rng):
+    return rng.random((120, 120)), rng.random((120, 120))
+
+
+@spelling("similarity of images")
+def similarity_windows(x, y):
+    a, b = np.lib.stride_tricks.sliding_window_view(x, (5, 5)), np.lib.stride_tricks.sliding_window_view(y, (5, 5))
+    mx, my = a.mean(axis=(2, 3)), b.mean(axis=(2, 3))
+    vx = (a * a).mean(axis=(2, 3)) - mx**2
+    vy = (b * b).mean(axis=(2, 3)) - my**2
+    cov = (a * b).mean(axis=(2, 3)) - mx * my
+    return (((2 * mx * my + 1e-4) * (2 * cov + 9e-4)) / ((mx**2 + my**2 + 1e-4) * (vx + vy + 9e-4))).mean()
+
+
+@spelling("similarity of images")
+def similarity_shifted(x, y):
+    h, w = x.shape[0] - 4, x.shape[1] - 4
+    def blur(v):
+        out = np.zeros((h, w))
+        for i in range(5):
+            for j in range(5):
+                out += v[i : i + h, j : j + w]
+        return out / 25
+    mx, my = blur(x), blur(y)
+    vx, vy, cov = blur(x * x) - mx * mx, blur(y * y) - my * my, blur(x * y) - mx * my
+    return np.mean((2 * mx * my + 1e-4) * (2 * cov + 9e-4) / ((mx * mx + my * my + 1e-4) * (vx + vy + 9e-4)))
+
+
+@spelling("similarity of images")
+def similarity_loops(x, y):
+    h, w = x.shape[0] - 4, x.shape[1] - 4
+    total = 0.0
+    for i in range(h):
+        for j in range(w):
+            sx = sy = sxx = syy = sxy = 0.0
+            for a in range(5):
+                for b in range(5):
+                    p, q = x[i + a, j + b], y[i + a, j + b]
+                    sx += p
+                    sy += q
+                    sxx += p * p
+                    syy += q * q
+                    sxy += p * q
+            mx, my = sx / 25, sy / 25
+            vx, vy, cov = sxx / 25 - mx * mx, syy / 25 - my * my, sxy / 25 - mx * my
+            total += (2 * mx * my + 1e-4) * (2 * cov + 9e-4) / ((mx * mx + my * my + 1e-4) * (vx + vy + 9e-4))
+    return total / (h * w)
+
+
+@spelling("similarity of images")
+def similarity_points(x, y):
+    h, w = x.shape[0] - 4, x.shape[1] - 4
+    s = np.empty((h, w))
+    for i in range(h):
+        for j in range(w):
+            p, q = x[i : i + 5, j : j + 5], y[i : i + 5, j : j + 5]
+            mx, my = p.mean(), q.mean()
+            vx, vy, cov = (p * p).mean() - mx * mx, (q * q).mean() - my * my, (p * q).mean() - mx * my
+            s[i, j] = (2 * mx * my + 1e-4) * (2 * cov + 9e-4) / ((mx * mx + my * my + 1e-4) * (vx + vy + 9e-4))
+    return s.mean()
+
+
+# --- bilateral filter -------------------------------------------------------------------------------------------------
+
+@inputs("bilateral filter")
+def _(rng):
+    return rng.random((120, 120)), 0.1, 1.5
+
+
+@spelling("bilateral filter")
+def bilateral_loops(x, sr, ss):
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            total = weight = 0.0
+            for a in range(-2, 3):
+                for b in range(-2, 3):
+                    if 0 <= i + a < n and 0 <= j + b < m:
+                        v = x[i + a, j + b]
+                        w = math.exp(-(a * a + b * b) / (2 * ss * ss) - (v - x[i, j]) ** 2 / (2 * sr * sr))
+                        total += w * v
+                        weight += w
+            out[i, j] = total / weight
+    return out
+
+
+@spelling("bilateral filter")
+def bilateral_padded(x, sr, ss):
+    n, m = x.shape
+    p = np.pad(x, 2, constant_values=np.inf)
+    total, weight = np.zeros((n, m)), np.zeros((n, m))
+    for a in range(5):
+        for b in range(5):
+            v = p[a : a + n, b : b + m]
+            w = np.exp(-((a - 2) ** 2 + (b - 2) ** 2) / (2 * ss * ss) - (v - x) ** 2 / (2 * sr * sr))
+            total += np.where(w > 0, w * np.where(np.isinf(v), 0.0, v), 0.0)
+            weight += w
+    return total / weight
+
+
+@spelling("bilateral filter")
+def bilateral_overlaps(x, sr, ss):
+    n, m = x.shape
+    total, weight = np.zeros_like(x), np.zeros_like(x)
+    for a in range(-2, 3):
+        for b in range(-2, 3):
+            i0, i1, j0, j1 = max(0, -a), min(n, n - a), max(0, -b), min(m, m - b)
+            v, c = x[i0 + a : i1 + a, j0 + b : j1 + b], x[i0:i1, j0:j1]
+            w = np.exp(-(a * a + b * b) / (2 * ss * ss) - (v - c) ** 2 / (2 * sr * sr))
+            total[i0:i1, j0:j1] += w * v
+            weight[i0:i1, j0:j1] += w
+    return total / weight
+
+
+# --- Lennard-Jones forces ---------------------------------------------------------------------------------------------
+
+@inputs("Lennard-Jones forces")
+def _(rng):
+    grid = np.indices((8, 8, 8)).reshape(3, -1).T[:350] * 1.1
+    return (grid + 0.1 * rng.random(grid.shape),)
+
+
+@spelling("Lennard-Jones forces")
+def forces_loops(p):
+    n = len(p)
+    f = np.zeros((n, 3))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                dx, dy, dz = p[i, 0] - p[j, 0], p[i, 1] - p[j, 1], p[i, 2] - p[j, 2]
+                inv = 1.0 / (dx * dx + dy * dy + dz * dz)
+                i6 = inv * inv * inv
+                s = 24 * inv * i6 * (2 * i6 - 1)
+                f[i, 0] += s * dx
+                f[i, 1] += s * dy
+                f[i, 2] += s * dz
+    return f
+
+
+@spelling("Lennard-Jones forces")
+def forces_where(p):
+    d = p[:, None] - p
+    r2 = np.einsum("ijk,ijk->ij", d, d)
+    safe = np.where(r2 > 0, r2, 1.0)
+    i6 = 1 / (safe * safe * safe)
+    s = np.where(r2 > 0, 24 / safe * i6 * (2 * i6 - 1), 0.0)
+    return np.einsum("ij,ijk->ik", s, d)
+
+
+@spelling("Lennard-Jones forces")
+def forces_a_row_at_a_time(p):
+    f = np.zeros_like(p)
+    for i in range(len(p)):
+        d = p[i] - p
+        r2 = (d**2).sum(axis=1)
+        r2[i] = np.inf
+        inv = 1 / r2
+        i6 = inv * inv * inv
+        f[i] = ((24 * inv * i6 * (2 * i6 - 1))[:, None] * d).sum(axis=0)
+    return f
+
+
+@spelling("Lennard-Jones forces")
+def forces_components(p):
+    x, y, z = p.T
+    dx, dy, dz = x[:, None] - x, y[:, None] - y, z[:, None] - z
+    r2 = dx**2 + dy**2 + dz**2 + np.where(np.eye(len(x), dtype=bool), np.inf, 0.0)
+    i6 = r2**-3.0
+    s = 24 / r2 * i6 * (2 * i6 - 1)
+    return np.stack([(s * dx).sum(1), (s * dy).sum(1), (s * dz).sum(1)], axis=1)
+
+
+# --- bins -------------------------------------------------------------------------------------------------------------
+
+@inputs("bins")
+def _(rng):
+    return rng.standard_normal(50_000), np.linspace(-2, 2, 9)
+
+
+@spelling("bins")
+def bins_edges(x, e):
+    out = np.zeros(len(x), np.int64)
+    for edge in e:
+        out += x >= edge
+    return out
+
+
+@spelling("bins")
+def bins_counts(x, e):
+    return (x[:, None] >= e).sum(axis=1)
+
+
+@spelling("bins")
+def bins_masks(x, e):
+    out = np.zeros(len(x), np.int64)
+    for k in range(len(e)):
+        out[x >= e[k]] = k + 1
+    return out
+
+
+@spelling("bins")
+def bins_loops(x, e):
+    out = np.zeros(len(x), np.int64)
+    for i in range(len(x)):
+        k = 0
+        while k < len(e) and x[i] >= e[k]:
+            k += 1
+        out[i] = k
+    return out
+
+
+# --- rolling maxima ---------------------------------------------------------------------------------------------------
+
+@inputs("rolling maxima")
+def _(rng):
+    return rng.standard_normal(100_000), 11
+
+
+@spelling("rolling maxima")
+def rolling_loops(x, w):
+    out = np.empty(len(x) - w + 1)
+    for i in range(len(out)):
+        m = x[i]
+        for j in range(1, w):
+            if x[i + j] > m:
+                m = x[i + j]
+        out[i] = m
+    return out
+
+
+@spelling("rolling maxima")
+def rolling_windows(x, w):
+    return np.lib.stride_tricks.sliding_window_view(x, w).max(axis=-1)
+
+
+@spelling("rolling maxima")
+def rolling_a_window_at_a_time(x, w):
+    out = np.empty(x.size - w + 1)
+    for i in range(out.size):
+        out[i] = np.max(x[i : i + w])
+    return out
+
+
+@spelling("rolling maxima")
+def rolling_in_a_list_loop(x, w):
+    return np.array([x[i : i + w].max() for i in range(len(x) - w + 1)])
+
+
+# --- sums of kernels --------------------------------------------------------------------------------------------------
+
+@inputs("sums of kernels")
+def _(rng):
+    return rng.standard_normal((300, 5)), rng.standard_normal((300, 5)), rng.standard_normal(300), 0.3
+
+
+@spelling("sums of kernels")
+def kernels_loops(x, c, w, g):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        s = 0.0
+        for j in range(len(c)):
+            d = 0.0
+            for k in range(x.shape[1]):
+                d += (x[i, k] - c[j, k]) ** 2
+            s += w[j] * np.exp(-g * d)
+        out[i] = s
+    return out
+
+
+@spelling("sums of kernels")
+def kernels_broadcast(x, c, w, g):
+    d = ((x[:, None, :] - c[None, :, :]) ** 2).sum(-1)
+    return (np.exp(-g * d) * w).sum(axis=1)
+
+
+@spelling("sums of kernels")
+def kernels_a_row_at_a_time(x, c, w, g):
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        d = x[i] - c
+        out[i] = np.sum(w * np.exp(-g * np.sum(d * d, axis=1)))
+    return out
+
+
+@spelling("sums of kernels")
+def kernels_einsum(x, c, w, g):
+    d = x[:, None] - c
+    return np.einsum("ij,j->i", np.exp(-g * np.einsum("ijk,ijk->ij", d, d)), w)

@@ -32,7 +32,7 @@ def single(x: Any) -> Any:
 
 
 def others(x: Any) -> Any:
-    return x**9, x**2.5, x**-3
+    return x**9, x**0.25, x**-9, x**4.5
 
 
 def products(function: Callable[..., Any], *arguments: Any, **options: Any) -> bool:
@@ -50,6 +50,50 @@ def test_products_are_of_vectors_alone() -> None:
 
 def test_flags_are_those_of_powers() -> None:
     assert not products(powers, np.linspace(0.5, 2, 50), warnings="numpy")
+
+
+def quotients(x: Any) -> Any:
+    return x**-2, x**-3, np.power(x, -4.0), x**-8
+
+
+def halves(x: Any) -> Any:
+    return x**1.5, x**2.5, x**3.5, x**-1.5, x**-2.5, x**-3.5
+
+
+_QUOTIENTS, _HALVES = (-2, -3, -4, -8), (1.5, 2.5, 3.5, -1.5, -2.5, -3.5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function, exponents", [(quotients, _QUOTIENTS), (halves, _HALVES)])
+def test_special_values_of_quotients_and_roots_are_numpys(
+    function: Callable[..., Any], exponents: tuple[float, ...], dtype: str
+) -> None:
+    info = np.finfo(dtype)
+    edges = [float(info.max) ** (1 / abs(k)) * s for k in exponents for s in (1 - 1e-4, 1 + 1e-4)]
+    edges += [float(info.max) ** (1 / -abs(k)) * s for k in exponents for s in (1 - 1e-4, 1 + 1e-4)]
+    some = [0.0, 1.0, 2.0, 4.0, 0.1, 10.0, np.inf, info.max, info.tiny, info.smallest_subnormal, *edges]
+    x = np.array([np.nan, *some, *(-v for v in some)], dtype)
+    assert products(function, x)
+    for k, mine, theirs in zip(exponents, transkern.compile(function)(x), function(x), strict=True):
+        assert mine.dtype == theirs.dtype
+        finite = np.isfinite(theirs)
+        np.testing.assert_array_equal(mine[~finite], theirs[~finite], err_msg=str(k))
+        numbers = ~np.isnan(theirs)
+        np.testing.assert_array_equal(np.signbit(mine[numbers]), np.signbit(theirs[numbers]), err_msg=str(k))
+        np.testing.assert_allclose(mine[finite], theirs[finite], rtol=2 * info.eps, atol=float(info.smallest_subnormal))
+
+
+@pytest.mark.parametrize("function, exponents", [(quotients, _QUOTIENTS), (halves, _HALVES)])
+def test_quotients_and_roots_are_as_exact_as_powers(
+    function: Callable[..., Any], exponents: tuple[float, ...]
+) -> None:
+    rng = np.random.default_rng(1)
+    x = np.exp2(rng.uniform(-90, 90, 50_000))
+    for k, mine in zip(exponents, transkern.compile(function)(x), strict=True):
+        wide = x.astype(np.longdouble)
+        exact = wide ** int(abs(k)) * (np.sqrt(wide) if k % 1 else 1)
+        exact = exact if k > 0 else 1 / exact
+        assert np.max(np.abs(mine - exact) / np.spacing(np.abs(mine))) < 0.51, k
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -43,6 +43,18 @@ def at_worst(condition: Expr, around: Sequence[n.Loop]) -> Expr | None:
 def _bound(e: Expr, axis: str, low: Expr, high: Expr, upper: bool) -> Expr | None:
     """The largest (smallest) value of `e` for `axis` from `low` to `high`."""
     terms, total = b.affine(e)
+    for atom, factor in terms.items():  # what else moves with the axis goes into what is chosen: the two may cancel
+        match atom:
+            case Apply("maximum" | "minimum" | "where" as op, (*_, x, y), _) if axis in variables_read(atom):
+                by = b.index(factor)
+                rest = b.sub(e, b.mul(by, atom))
+                if axis not in variables_read(rest):
+                    continue
+                one, two = (_bound(b.add(rest, b.mul(by, v)), axis, low, high, upper) for v in (x, y))
+                larger = upper if op == "where" else (op == "maximum") == (factor > 0)
+                return None if one is None or two is None else (b.maximum if larger else b.minimum)(one, two)
+            case _:
+                pass
     result: Expr = b.index(total)
     for atom, factor in terms.items():
         up = upper == (factor > 0)

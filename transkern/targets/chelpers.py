@@ -229,6 +229,62 @@ _PRODUCT = """(T a)
 for _k in PRODUCTS:
     HELPERS[f"power_{_k}"] = _PRODUCT.replace("@k@", str(_k))
 
+_QUOTIENT = """(T a)
+{
+#ifdef FP_FAST_FMA{F}
+    const T one = 1 / a, rest = fma{f}(-one, a, 1) * one;  // of what its own reciprocal is, to twice the digits
+    T high = one, low = rest;
+    for (int k = 1; k < @k@; ++k) {
+        const T more = high * one;
+        low = fma{f}(high, one, -more) + low * one + high * rest;
+        high = more;
+    }
+    const T all = high + low;
+    return (all - all == 0) & (all != 0) ? all : high;
+#else
+    return pow{f}(a, -@k@);
+#endif
+}"""
+_HALVES = """(T a)
+{
+#ifdef FP_FAST_FMA{F}
+    const T size = fabs{f}(a);  // infinity's power is no root's
+    T high = sqrt{f}(size), low = fma{f}(-high, high, size);
+    low *= (T)0.5;
+    for (int k = 0; k < @k@; ++k) {  // the root's rest is low / high, its product with size low * high
+        const T more = high * size;
+        low = fma{f}(high, size, -more) + low * (k ? size : high);
+        high = more;
+    }
+    const T all = high + low, power = (all - all == 0) & (all != 0) ? all : high;
+    return (a < 0) & (a - a == 0) ? (a - a) / (a - a) : power;
+#else
+    return pow{f}(a, (T)@k@.5);
+#endif
+}"""
+_HALF_QUOTIENT = """(T a)
+{
+#ifdef FP_FAST_FMA{F}
+    const T size = fabs{f}(a), one = 1 / size, rest = fma{f}(-one, size, 1) * one;
+    T high = sqrt{f}(one), low = (fma{f}(-high, high, one) + rest) * ((T)0.5 * high * size);
+    for (int k = 0; k < @k@; ++k) {
+        const T more = high * one;
+        low = fma{f}(high, one, -more) + low * one + high * rest;
+        high = more;
+    }
+    const T all = high + low, power = (all - all == 0) & (all != 0) ? all : high;
+    return (a < 0) & (a - a == 0) ? (a - a) / (a - a) : power;
+#else
+    return pow{f}(a, (T)-@k@.5);
+#endif
+}"""
+for _k in PRODUCTS:
+    HELPERS[f"power_minus_{_k}"] = _QUOTIENT.replace("@k@", str(_k))
+HELPERS["power_minus_2"] = _QUOTIENT.replace("@k@", "2")
+for _k in (1, 2, 3):
+    HELPERS[f"power_{_k}_half"] = _HALVES.replace("@k@", str(_k))
+    HELPERS[f"power_minus_{_k}_half"] = _HALF_QUOTIENT.replace("@k@", str(_k))
+
 ZERO = '__attribute__((visibility("hidden"))) int64_t py_zero;  // nothing sets it, which a compiler must not know'
 FOR_GCC = {
     name: HELPERS[name].replace("(T)a", "(T)a | (T)py_zero", 1)

@@ -22,7 +22,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
-from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH, ZERO
+from transkern.targets.chelpers import HELPERS, MATH, VECTOR_MATH, ZERO
 from transkern.targets.operands import (
     OF_VECTORS,
     by_constant,
@@ -36,7 +36,7 @@ from transkern.targets.operands import (
     kind_of,
     may_be_zero,
     power_of_two,
-    whole_power,
+    product_for,
 )
 from transkern.targets.remainders import fmod_of_vectors, of_vectors
 
@@ -273,8 +273,8 @@ class CPrinter:
             return text, level
         if op.startswith("complex_") or op == "multiply_add":
             return self._call(op, dtype, args)
-        if op == "power" and self.vectors and self.in_vector and (power := whole_power(args[1])) in PRODUCTS:
-            return self._call(f"power_{power}", dtype, args[:1])
+        if op == "power" and self.vectors and self.in_vector and (product := product_for(args[1])):
+            return self._call(product, dtype, args[:1])
         if op in MATH and kind == "f":
             name = MATH[op] + ("f" if dtype in ("float32", "float16") else "")
             if MATH[op] in VECTOR_MATH:

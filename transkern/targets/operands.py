@@ -5,7 +5,7 @@ from __future__ import annotations
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import walk_expr
-from transkern.targets.chelpers import MATH, VECTOR_MATH
+from transkern.targets.chelpers import HELPERS, MATH, PRODUCTS, VECTOR_MATH
 
 OF_VECTORS = ("float32", "float64")
 """The types of which there are vectors in functions."""
@@ -95,13 +95,15 @@ def by_constant(divisor: Expr) -> int:
             return 0
 
 
-def whole_power(e: Expr) -> int:
-    """Which whole number above 0 the exponent of a power of float32 or float64 is; 0 where it is none."""
+def product_for(e: Expr) -> str:
+    """The helper that computes powers of float32 or float64 by an exponent as products, quotients and roots, if any."""
     match e:
-        case Const(int() | float() as value, "float32" | "float64") if value > 0 and value == value // 1:
-            return int(value)
+        case Const(int() | float() as value, "float32" | "float64") if abs(value) < PRODUCTS.stop:
+            whole, rest = divmod(abs(value), 1)
+            name = f"power_{'minus_' * (value < 0)}{int(whole)}{'_half' * (rest == 0.5)}"
+            return name if rest in (0, 0.5) and name in HELPERS else ""
         case _:
-            return 0
+            return ""
 
 
 def power_of_two(e: Expr) -> int:

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
@@ -35,16 +36,29 @@ from transkern.records import replace
 
 _STATEMENTS = 40
 """A loop with more of them is not written twice."""
+_DEAR = 4
+"""What a value costs that is not computed once for its check and once more: a division, a root."""
 _PLAIN = (n.Let, n.Assign, n.Store, n.If, n.Loop, n.Guard)
 _PARTIAL = frozenset(["floor_divide", "remainder", "fmod", "left_shift", "right_shift", "power"])
 """What integers may not do with every integer."""
 
 
+def dear_values(loop: n.Loop) -> frozenset[str]:
+    """The values of an iteration that would cost too much to be computed for a check ahead, and again for the rest."""
+    lets = [s for s in walk(loop.body) if isinstance(s, n.Let)]
+    return frozenset(s.name for s in lets if s.value.dtype.startswith("float") and _cost(s.value) >= _DEAR)
+
+
+def _cost(e: Expr) -> int:
+    return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply) and x.op in OPS), default=0)
+
+
 def with_late_checks(
-    loop: n.Loop, buffers: dict[str, n.Buffer], private: Iterable[str], failed: Var, fine: str
-) -> n.Loop | None:
-    """The loop with those of its checks that look at what it computes put off until an iteration's end: `failed`, which
-    is 0 until then, notes them, and `fine` is told. None where that cannot be."""
+    loop: n.Loop, buffers: dict[str, n.Buffer], private: Iterable[str], failed: Var, fine: str,
+    dear: Iterable[str] = (),
+) -> n.Loop | None:  # fmt: skip
+    """The loop with those of its checks that look at what it computes, or at `dear` values, put off until the end of an
+    iteration: `failed`, which is 0 until then, notes them, and `fine` is told. None where that cannot be."""
     inside = list(walk(loop.body))
     if len(inside) > _STATEMENTS or not all(isinstance(s, _PLAIN) for s in inside):
         return None
@@ -54,7 +68,7 @@ def with_late_checks(
         return None
     if any(s.name not in set(private) for s in inside if isinstance(s, n.Assign)):
         return None
-    computed = _computed(inside)
+    computed = _computed(inside, dear)
     if not all(_does_no_harm(e, computed) for s in inside for e in own_exprs(s)):
         return None
     for s in inside:
@@ -89,18 +103,16 @@ def _noted(failed: Var, condition: Expr) -> Expr:
     return b.where(condition, failed, Const(1.0, failed.dtype))
 
 
-def dtype_compared(loop: n.Loop) -> str:
-    """That of the floats that the loop's checks compare, so that a flag of it takes a lane as wide as theirs; else
-    ``bool``."""
-    checks = [s.condition for s in walk(loop.body) if isinstance(s, n.Guard)]
-    compared = [x for e in checks for x in walk_expr(e) if isinstance(x, Apply) and x.dtype == "bool"]
+def dtype_compared(conditions: Iterable[Expr]) -> str:
+    """That of the floats that conditions compare, so that a flag takes a lane as wide as theirs; else ``bool``."""
+    compared = [x for e in conditions for x in walk_expr(e) if isinstance(x, Apply) and x.dtype == "bool"]
     found = {x.args[0].dtype for x in compared} - {"bool"}
     return found.pop() if found in ({"float64"}, {"float32"}) else "bool"
 
 
-def _computed(inside: Iterable[n.Stmt]) -> set[str]:
-    """The scalars whose values depend on what variables hold."""
-    found = {s.name for s in inside if isinstance(s, n.Assign)}
+def _computed(inside: Iterable[n.Stmt], dear: Iterable[str]) -> set[str]:
+    """The scalars whose values depend on what variables hold, or on `dear` ones."""
+    found = {s.name for s in inside if isinstance(s, n.Assign)}.union(dear)
     lets = [s for s in inside if isinstance(s, n.Let)]
     while True:
         more = {s.name for s in lets if variables_read(s.value) & found} - found

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Sequence
 
 from transkern.analysis.scalars import Running
 from transkern.analysis.verdicts import Verdict, Walk, reads_of
-from transkern.fuse.checks.late import dtype_compared, with_late_checks
+from transkern.fuse.checks.late import dear_values, dtype_compared, with_late_checks
 from transkern.fuse.lowering.copies import with_names, with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.highest import at_worst
 from transkern.ir.names import Names
@@ -82,11 +82,36 @@ class _Parallelising(Walk):
             dtype = self.variables[running.name]
             total = self.names.fresh(f"{running.name}_all")
             before.append(n.Accumulator(total, running.op, dtype, span=loop.span))
-            body = _accumulated(body, running, total)
+            if running.op == "any" and _is_set_in_loops(body, running.name):
+                body = self.found_by_iteration(body, running, total, loop.span)
+            else:
+                body = _accumulated(body, running, total)
             combined = _combined(running, Var(running.name, dtype), Var(total, dtype))
             after.append(n.Assign(running.name, combined, span=loop.span))
         made = replace(loop, kind="parallel", body=body)
         return [*before, self.own(made, verdict), *after]
+
+    def found_by_iteration(
+        self, body: tuple[n.Stmt, ...], running: Running, total: str, span: Span
+    ) -> tuple[n.Stmt, ...]:
+        """The body of an iteration that looks in loops in order for what sets a truth: it has a flag of its own, as
+        wide as what it compares, so that iterations go in lanes."""
+        values = [s.value for s in walk(body) if isinstance(s, n.Assign) and s.name == running.name]
+        dtype = dtype_compared(values)
+        own = Var(self.names.fresh(running.name), dtype)
+        self.variables[own.name] = dtype
+        no, yes = (b.cast(Const(x, "bool"), dtype) for x in (False, True))
+
+        def set_own(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+            return tuple(
+                replace(s, name=own.name, value=b.where(_other(s.value, running.name, running.op), yes, own))
+                if isinstance(s, n.Assign) and s.name == running.name else with_bodies(s, set_own) for s in block
+            )  # fmt: skip
+
+        found = own if dtype == "bool" else b.compare("not_equal", own, no)
+        return (
+            n.Assign(own.name, no, span=span), *set_own(body), n.Accumulate(total, running.op, found, span=span),
+        )  # fmt: skip
 
     def peeled(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
         """All iterations but the last in parallel; the last one leaves its variables to what follows."""
@@ -99,20 +124,30 @@ class _Parallelising(Walk):
 
     def checked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
         """A loop that may raise: all its checks first, which any order may do; if one fails, the loop in order, so that
-        it raises where Python does and leaves behind what Python leaves."""
+        it raises where Python does and leaves behind what Python leaves. Checks of values that cost something come
+        where these are computed, if they may."""
+        dear = dear_values(loop)
+        made = self.checked_ahead(loop, verdict, dear) if dear else None
+        return made or self.checked_ahead(loop, verdict) or self.checked_late(loop, verdict) or [self.inside(loop)]
+
+    def checked_ahead(
+        self, loop: n.Loop, verdict: Verdict, dear: frozenset[str] = frozenset()
+    ) -> list[n.Stmt] | None:
+        """The loop behind its checks, but for those of `dear` values; None where an iteration may leave before one, or
+        where checks of `dear` values cannot be late."""
         ok = self.names.fresh("in_bounds")
-        parted = _parted(loop.body, ok, verdict)
+        parted = _parted(loop.body, ok, verdict, dear)
         if parted is None:
-            return self.checked_late(loop, verdict) or [self.inside(loop)]
+            return None
         checks, rest = parted
         known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
         in_turn = _in_turn(checks)
         if in_turn is None:
-            return [self.inside(loop)]
+            return None if dear else [self.inside(loop)]
         checks = in_turn
-        fine = self.unchecked(replace(loop, body=rest), verdict)
+        fine = self.unchecked(replace(loop, body=rest), verdict, dear)
         if fine is None:
-            return [self.inside(loop)]
+            return None if dear else [self.inside(loop)]
         in_order = self.in_order(verdict)
         if not checks:
             return fine if known == b.TRUE else [n.If(known, tuple(fine), (in_order,), span=loop.span)]
@@ -136,23 +171,28 @@ class _Parallelising(Walk):
         made = with_own_names(verdict.loop, self.names, self.variables, self.buffers, private)
         return replace(made, fails=True)
 
-    def unchecked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt] | None:
+    def unchecked(self, loop: n.Loop, verdict: Verdict, dear: frozenset[str]) -> list[n.Stmt] | None:
         """A loop whose checks ahead have held, in parallel: what it checks still are checks of what it computes."""
         if any(isinstance(s, n.Guard) for s in walk(loop.body)):
-            return self.checked_late(loop, verdict)
+            return self.checked_late(loop, verdict, dear)
         made = self.inside(replace(loop, kind="parallel"))
         assert isinstance(made, n.Loop)
         return [self.own(made, verdict)]
 
-    def checked_late(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt] | None:
+    def checked_late(
+        self, loop: n.Loop, verdict: Verdict, dear: frozenset[str] = frozenset()
+    ) -> list[n.Stmt] | None:
         """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should.
         None where it must not."""
         fine = self.names.fresh("fine")
-        body = self.late(loop, verdict, "bool", fine)
+        body = self.late(loop, verdict, "bool", fine, dear)
         if body is None:
             return None
         if any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(body.body)):
-            body = self.late(loop, verdict, dtype_compared(loop), fine) or body
+            dtype = dtype_compared(s.condition for s in walk(loop.body) if isinstance(s, n.Guard))
+            wide = self.late(loop, verdict, dtype, fine, dear)
+            if wide is not None and _parallel_loops(wide) == _parallel_loops(body):  # one that is no truth is in order
+                body = wide
         again = self.in_order(verdict)
         return [
             n.Accumulator(fine, "all", "bool", span=loop.span),
@@ -160,10 +200,10 @@ class _Parallelising(Walk):
             n.If(b.logical_not(Var(fine, "bool")), (again,), span=loop.span),
         ]
 
-    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str) -> n.Loop | None:
+    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str, dear: frozenset[str]) -> n.Loop | None:
         failed = Var(self.names.fresh("failed"), dtype)
         private = verdict.scalars.private & set(self.variables)
-        made = with_late_checks(loop, self.buffers, private, failed, fine)
+        made = with_late_checks(loop, self.buffers, private, failed, fine, dear)
         if made is None or any(isinstance(s, n.Guard) for s in walk(made.body)):
             return None
         self.variables[failed.name] = dtype
@@ -181,6 +221,10 @@ class _Parallelising(Walk):
                 renamed[name] = self.names.fresh(name)
                 self.variables[renamed[name]] = self.variables[name]
         return replace(loop, body=with_names(loop.body, renamed)) if renamed else loop
+
+
+def _parallel_loops(s: n.Loop) -> int:
+    return sum(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk((s,)))
 
 
 def _parted(
@@ -320,6 +364,12 @@ def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> 
             case _:
                 pass
     return tuple(out)
+
+
+def _is_set_in_loops(body: Iterable[n.Stmt], name: str) -> bool:
+    """Whether loops in order set a variable, at any depth."""
+    loops = (s for s in walk(body) if isinstance(s, n.Loop) and s.kind == "sequential")
+    return any(isinstance(x, n.Assign) and x.name == name for s in loops for x in walk(s.body))
 
 
 _NAMES = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "or_else", "all": "and_then"}

@@ -5,9 +5,9 @@
         parallel i in 0 .. n:             to               parallel i in 0 .. n:
             v[i] = v[i] * exp(-dt / tau)                       v[i] = v[i] * part
 
-Spellings that name such a number and those that write it out are one program then. It is a float, and of arguments and
-of numbers computed before: no check belongs to it, and to compute it where no loop runs does no harm. Nests of parallel
-loops stay nests: nothing goes between two of them that stand in each other alone.
+Spellings that name such a number, in the loop or before it, and those that write it out are one program then. It is a
+float, and of arguments and of numbers computed before: no check belongs to it, and to compute it where no loop runs
+does no harm. Nests of parallel loops stay nests: nothing goes between two of them that stand in each other alone.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class _Loops:
 class _Factoring:
     def __init__(self, names: Names) -> None:
         self.names = names
+        self.computed: dict[Expr, Expr] = {}  # what a name in a loop stands for, if that is computed before it
 
     def block(self, statements: Sequence[n.Stmt], around: tuple[_Loops, ...], nest: bool = False) -> tuple[n.Stmt, ...]:
         """The statements; `around` are the loops around them, from outside; `nest`: they stand in a parallel loop."""
@@ -58,8 +59,12 @@ class _Factoring:
                 loops = (*around, _Loops(scalars_set(s) | axes))
             is_parallel = isinstance(s, n.Loop) and s.kind == "parallel"
             made = with_bodies(s, partial(self.block, around=loops, nest=is_parallel))
+            if loops and self.computed:
+                made = map_own(made, self.computed.get)
             if loops and isinstance(s, _VALUES):
                 made = map_own(made, partial(self.factored, around=loops, s=s))
+            if isinstance(made, n.Let) and made != s and _is_before(made.value, loops):
+                self.computed[Var(made.name, made.value.dtype)] = made.value
             if loops is not around:
                 out += loops[-1].before
             out.append(made)
@@ -76,6 +81,10 @@ class _Factoring:
             loops.known[e] = self.names.fresh("part")
             loops.before.append(n.Let(loops.known[e], e, span=s.span))
         return Var(loops.known[e], e.dtype)
+
+
+def _is_before(e: Expr, loops: Sequence[_Loops]) -> bool:
+    return isinstance(e, Var) and any(e.name in x.known.values() for x in loops)
 
 
 def _is_of_floats(e: Apply) -> bool:

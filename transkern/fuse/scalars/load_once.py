@@ -12,7 +12,8 @@ What an iteration of such a loop loads for all lanes, if for some of them alone,
 
     s := s + (w[t] if x[t, j] == x[t, j] else 0.0)   to   let part = w[t];  s := s + (part if … else 0.0)
 
-A load that not all lanes come to is a branch in each, and the loop over them has no vectors then.
+A load that not all lanes come to is a branch in each, and the loop over them has no vectors then. So is one under a
+condition (`if i != t: s += w[t]`).
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class _Loading(Walk):
             return self.loaded(s) if self.axis else [self.inside(s)]
         if self.written is not None and isinstance(s, (n.Let, n.Assign, n.Accumulate, n.Store)):
             return self.asked(s, self.written)
+        if self.written is not None and isinstance(s, n.If) and not any(isinstance(x, n.Loop) for x in walk((s,))):
+            return self.asked(s, self.written)
         axis, written, steady = self.axis, self.written, self.steady
         if isinstance(s, n.Loop):
             self.axis, self.written, self.steady = s.axis, None, set()
@@ -75,7 +78,8 @@ class _Loading(Walk):
             if variables_read(e) & self.steady and self.is_steady(e) and e.buffer not in written and is_within(self, e)
         ]  # fmt: skip
         names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
-        return [*(n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)), map_own(s, names.get)]
+        changed = map_statement(s, names.get) if isinstance(s, n.If) else map_own(s, names.get)
+        return [*(n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)), changed]
 
     def is_steady(self, e: Load) -> bool:
         """Whether an element is known from the iteration alone, and sizes."""

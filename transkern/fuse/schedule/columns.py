@@ -99,7 +99,7 @@ class Ordering:
         """The loops in `s`, if they reduce, store or go in order, and one reduces; around them, plain statements."""
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
-        plain = (n.Alloc, n.Loop, n.Accumulator, n.Let, n.Assign, n.Store)
+        plain = (n.Alloc, n.Loop, n.Accumulator, n.Let, n.Assign, n.Store, n.Accumulate)  # of what is reduced around it
 
         def is_done(x: n.Loop) -> bool:
             shown = replace(x, body=tuple(y for y in x.body if not self.is_inner(y)))

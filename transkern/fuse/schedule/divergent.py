@@ -101,6 +101,7 @@ class _Vectorising(Walk):
         super().__init__(program)
         self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)
         self.there: dict[Load, bool] = {}
+        self.shared: dict[Load, Var] = {}  # what all lanes load: GCC makes no vectors of such a load under a condition
         self.counts = True  # whether lanes are counted that go on: else only whether any does
         self.truth = ""  # the type that lanes keep truths in: as wide as their numbers, so that vectors have one length
 
@@ -163,6 +164,7 @@ class _Vectorising(Walk):
     def leaving(self, s: n.Loop | n.While, block: _Block, count: Expr) -> Iterator[n.Stmt]:
         """A loop that lanes leave: together, and then those that are left."""
         lane, live = block.lane, block.live
+        self.shared = {}
         few = Const((b.constant(count) or 0) // _FEW, self.truth)
         on = Var(self.names.fresh("on"), "bool")
         inner: list[n.Stmt] = [n.Let(on.name, Load(live, (lane,), "bool"))]
@@ -185,6 +187,9 @@ class _Vectorising(Walk):
             count_them = n.Accumulator(block.going, "any", "bool", span=s.span)
             enough = Var(block.going, "bool")
         together = n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(inner), span=s.span)
+        steps = {s.axis} if isinstance(s, n.Loop) else set()
+        loaded = [n.Let(v.name, e, span=s.span) for e, v in self.shared.items() if variables_read(e) & steps]
+        yield from (n.Let(v.name, e, span=s.span) for e, v in self.shared.items() if not variables_read(e) & steps)
         if isinstance(s, n.While):
             yield n.While((count_them, together), enough, (), span=s.span)
             rest = s
@@ -194,7 +199,7 @@ class _Vectorising(Walk):
             yield n.Assign(next_, s.start, span=s.span)
             leave = n.If(b.logical_not(enough), (n.Break(span=s.span),), span=s.span)
             go_on = n.Assign(next_, b.add(Var(s.axis), s.step), span=s.span)
-            yield replace(s, body=(count_them, together, go_on, leave))
+            yield replace(s, body=(*loaded, count_them, together, go_on, leave))
             axis = self.names.fresh(s.axis)
             rest = replace(s, axis=axis, start=Var(next_), body=with_names(s.body, {s.axis: axis}))
         if self.counts:
@@ -258,8 +263,12 @@ class _Vectorising(Walk):
         """An expression of a lane, which loads what may not be there only where it is `on`."""
 
         def change(x: Expr) -> Expr | None:
-            if not isinstance(x, Load) or self.there.get(x, not x.index):
+            if not isinstance(x, Load):
                 return None
+            if self.there.get(x, not x.index):
+                if not x.index or variables_read(x) & (block.copy.values.keys() | block.copy.spread.keys()):
+                    return None
+                return self.shared.setdefault(x, Var(self.names.fresh("shared"), x.dtype))
             index = tuple(b.map_expr(i, change) for i in x.index)
             return b.where(on, replace(x, index=index), b.cast(Const(0, "int64"), x.dtype))
 

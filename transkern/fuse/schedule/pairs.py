@@ -157,7 +157,7 @@ class _Pairs(Ordering):
 
     def rows_together(self, s: n.Loop, where: list[Expr]) -> n.Loop | None:
         """A loop whose iterations go over a row each, in order, and over a copy where that pays; None for others."""
-        if contiguous(s.axis, s.body, self.buffers) >= 0:
+        if contiguous(s.axis, s.body, self.buffers) >= 0 and not self.is_as_near(s):
             return None
         many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
         if s.step == b.ONE and self.columns(_without(s, n.Accumulate, n.Alloc)):
@@ -179,6 +179,14 @@ class _Pairs(Ordering):
         if staging.sizes:
             where += [many, *(_at_most(size, _STAGED) for size in staging.sizes)]
         return made
+
+    def is_as_near(self, s: n.Loop) -> bool:
+        """Whether what reductions read lies side by side for neighbours as well as along the reductions themselves: for
+        a few edges, how many are below each of many numbers."""
+        found = self.columns(_without(s, n.Accumulate)) if s.step == b.ONE else []
+        return bool(found) and all(
+            0 < contiguous(s.axis, (x,), self.buffers) == contiguous(x.axis, (x,), self.buffers) for x in found
+        )
 
     def shorten(self, row: str, sizes: Set[Expr], most: int) -> None:
         """Gives an array that is one row as much memory as a row may take, which is known before it is asked for."""

@@ -46,6 +46,7 @@ from transkern.targets.cpu.printing.reductions import (
     is_float_sum,
     pragma_of,
     short_loop,
+    wide_truths,
 )
 from transkern.targets.cpu.printing.searches import positions_of, print_positions, print_search, search_of
 from transkern.targets.cpu.printing.streams import print_streamed, streams
@@ -125,6 +126,7 @@ class KernelPrinter:
         around, self.reducing.begun = self.reducing.begun, set()
         statements = tuple(statements)
         here = {s.name for s in statements if isinstance(s, n.Accumulator)}
+        self.reducing.truths |= wide_truths(statements) if here else {}
         for s in statements:
             if isinstance(s, n.Loop) and (names := here & sums_a_part(s)):
                 others = {x.name for o in statements if o is not s for x in walk((o,)) if isinstance(x, n.Accumulate)}

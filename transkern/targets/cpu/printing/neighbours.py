@@ -20,6 +20,9 @@ BRANCHES_STAY = (
     '__attribute__((optimize("no-tree-loop-if-convert")))  // GCC 12 mixes up neighbours loaded under a condition'
 )
 
+_WRITTEN_OUT = 16
+"""Iterations of a loop, at most, that GCC may write out before it looks at the loop around."""
+
 Offset = Callable[[str, tuple[Expr, ...]], Expr]
 
 
@@ -52,8 +55,14 @@ def _conditional(block: Iterable[n.Stmt], under: bool) -> Iterator[Load]:
     for s in block:
         for e in own_exprs(s):
             yield from _in(e, under)
+        inside = under and not (isinstance(s, n.Loop) and _stays_a_loop(s))  # what is around a loop has its branches
         for body in bodies(s):
-            yield from _conditional(body, under or isinstance(s, n.If))
+            yield from _conditional(body, inside or isinstance(s, n.If))
+
+
+def _stays_a_loop(s: n.Loop) -> bool:
+    extent = b.constant(b.sub(s.stop, s.start))
+    return extent is None or extent > _WRITTEN_OUT
 
 
 def _in(e: Expr, under: bool) -> Iterator[Load]:

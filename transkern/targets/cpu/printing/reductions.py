@@ -10,8 +10,10 @@ from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.schedule.columns import PART
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Var
+from transkern.ir.expr import Apply, Var
+from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
+    exprs,
     variables_read,
     walk,
 )  # fmt: skip
@@ -51,6 +53,7 @@ class Reducing:
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
     extremes: dict[str, tuple[str, str, bool]] = field(default_factory=dict)  # parts around: op, dtype, numbers
     positions: set[str] = field(default_factory=set)  # which the loop around does not look for
+    truths: dict[str, str] = field(default_factory=dict)  # truths that are as wide as the floats they are asked of
 
 
 def pragma_of(
@@ -124,9 +127,26 @@ def is_float_sum(printer: KernelPrinter, x: n.Accumulate) -> bool:
     return x.op == "sum" and kind_of(printer.reducing.accumulators[x.name].dtype) == "f"
 
 
+def wide_truths(statements: Sequence[n.Stmt]) -> dict[str, str]:
+    """The types of truths that loops with functions of floats find: as wide as these, or a vector would have as many
+    lanes as bytes, and what is left of a row behind the last of them would go one element at a time."""
+    declared = {s.name for s in statements if isinstance(s, n.Accumulator) and s.op in ("any", "all")}
+    found: dict[str, set[str]] = {}
+    for loop in (x for x in walk(statements) if isinstance(x, n.Loop)):
+        names = {x.name for x in loop.body if isinstance(x, n.Accumulate)} & declared
+        calls = [
+            x.dtype for x in (exprs(loop.body) if names else ()) if isinstance(x, Apply)
+            and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL
+        ]  # fmt: skip
+        for name in names:
+            found.setdefault(name, set()).update(calls or ["bool"])
+    wide = {"float64": "int64_t", "float32": "int32_t"}
+    return {name: wide[next(iter(kinds))] for name, kinds in found.items() if len(kinds) == 1 and kinds <= wide.keys()}
+
+
 def accumulator(printer: KernelPrinter, s: n.Accumulator) -> None:
     printer.reducing.accumulators[s.name] = s
-    name, kind = ident(s.name), TYPES[s.dtype]
+    name, kind = ident(s.name), printer.reducing.truths.get(s.name, TYPES[s.dtype])
     if s.op == "sum" and kind_of(s.dtype) == "f":
         printer.reducing.sums.add(s.name)
         if s.name in printer.reducing.short:
