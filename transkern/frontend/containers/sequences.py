@@ -144,7 +144,7 @@ def _list_method(
                 known = [constant_object(ctx, i, "remove from run-time values") for i in items]
                 wanted = constant_object(ctx, args[0], "remove of a run-time value")
             except NotKnown as error:
-                if isinstance(owner, Object) and all(doubts.kinds_of(v) for v in (*items, args[0])):
+                if isinstance(owner, Object):
                     error.grown = ctx.grows_at(owner.token)
                 raise
             if wanted not in known:

@@ -1,0 +1,61 @@
+"""What scripts met that users of NumPy publish: a few lines of each, which were wrong or ended as internal errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from tests.tools import on_target, require
+
+require("cc")
+
+
+def best_first(scores: Any) -> Any:
+    taken = [k for k in sorted(range(len(scores)), key=lambda i: scores[i], reverse=True) if scores[k] > 1]
+    return taken, sorted(range(len(scores)), reverse=True), all(range(1, len(scores))), any(range(len(scores)))
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("n", [3, 1, 0])
+def test_an_empty_range_in_order(n: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was a RuntimeError: NumPy makes float64 of an empty range, but Python's own functions make no array of it."""
+    alike(best_first, np.array([3.0, 1.0, 2.0])[:n], target=on_target(target, monkeypatch))
+
+
+def halves(x: Any, levels: int = 3) -> Any:
+    c = x.copy()
+    m = len(x)
+    for _ in range(levels):
+        if m < 2:
+            break
+        a = (c[:m:2] + c[1:m:2]) / 2
+        d = (c[:m:2] - c[1:m:2]) / 2
+        c[: m // 2], c[m // 2 : m] = a, d
+        m //= 2
+    return c
+
+
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_memory_by_a_size_that_is_named_behind_a_loop(n: int) -> None:
+    """`fuse_loops` took an array's memory up with the loop that fills it, and left the size that it needs behind."""
+    alike(halves, np.arange(float(n)))
+
+
+def kept_near(points: Any) -> Any:
+    active: list[Any] = []
+    for i, (x, y) in enumerate(points):
+        for far in [p for p in active if p[0] < x - 1]:
+            active.remove(far)
+        active.append((x, y, i))
+    active.remove((points[-1, 0], points[-1, 1], len(points) - 1))
+    return active
+
+
+@pytest.mark.parametrize("n", [6, 1])
+def test_tuples_are_removed_by_what_they_are(n: int) -> None:
+    """Only numbers were, of a list that grows: triangles, events and intervals are tuples."""
+    alike(kept_near, (np.arange(12.0) * 7 % 5).reshape(6, 2)[:n])
+    alike(kept_near, np.zeros((0, 2)))
