@@ -59,3 +59,25 @@ def test_tuples_are_removed_by_what_they_are(n: int) -> None:
     """Only numbers were, of a list that grows: triangles, events and intervals are tuples."""
     alike(kept_near, (np.arange(12.0) * 7 % 5).reshape(6, 2)[:n])
     alike(kept_near, np.zeros((0, 2)))
+
+
+def entropies(x: Any, y: Any, k: int) -> Any:
+    def entropy(y: Any) -> Any:
+        p = np.bincount(y) / len(y)
+        p = p[p > 0]
+        return -(p * np.log2(p)).sum()
+
+    found = [entropy(y)]
+    for t in range(k):
+        chosen = np.flatnonzero(x > t)
+        if len(chosen) > 0:
+            found.append(entropy(y[chosen]))
+            found.append(entropy(y[chosen][x[chosen] <= t + 1]) if (x[chosen] <= t + 1).any() else 0.0)
+    return found
+
+
+def test_what_a_function_of_numpys_only_reads_is_no_store() -> None:
+    """`np.bincount` of a filtered array in a function of the user's was refused as a store into its parameter."""
+    x = np.array([0.5, -1.0, 2.5, 3.0, 1.5, 0.25])
+    for k in (0, 1, 4):
+        alike(entropies, x, np.array([0, 1, 1, 0, 1, 1]), k)
