@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 from tests.tools import on_target, require
 
@@ -81,3 +82,71 @@ def test_what_a_function_of_numpys_only_reads_is_no_store() -> None:
     x = np.array([0.5, -1.0, 2.5, 3.0, 1.5, 0.25])
     for k in (0, 1, 4):
         alike(entropies, x, np.array([0, 1, 1, 0, 1, 1]), k)
+
+
+class Seen:
+    def __init__(self, place: Any, number: int) -> None:
+        self.place = place
+        self.number = number
+        self.history: list[Any] = []
+
+    def move(self, to: Any) -> None:
+        self.history.append(self.place)
+        self.place = 0.5 * self.place + 0.5 * to
+
+    def shift(self, by: Any) -> None:
+        self.history.append(self.place)
+        self.place += by
+
+
+def moved(xs: Any, n: int) -> Any:
+    seen = [Seen(xs[i] * 1.0, i) for i in range(len(xs))]
+    for k in range(n):
+        for s in seen:
+            s.move(xs[k % len(xs)])
+    return [s.place for s in seen], [s.history for s in seen]
+
+
+def shifted(xs: Any, n: int) -> Any:
+    seen = [Seen(xs[i] * 1.0, i) for i in range(len(xs))]
+    for k in range(n):
+        for s in seen:
+            s.shift(xs[k % len(xs)])
+    return [s.place for s in seen], [s.history for s in seen]
+
+
+def changed_through_the_history(xs: Any, n: int) -> Any:
+    seen = [Seen(xs[i] * 1.0, i) for i in range(len(xs))]
+    for k in range(n):
+        for s in seen:
+            s.history.append(s.place)
+            s.history[0][0] = 99.0 + k
+    return [s.place for s in seen]
+
+
+def kept_in_a_dict(xs: Any, n: int) -> Any:
+    places = [x * 2 for x in xs]
+    before = {}
+    for k in range(n):
+        before[k] = places[k % 2]
+        places[k % 2] = places[1 - k % 2] * 2
+    return places, before
+
+
+@pytest.mark.parametrize("user", [moved, kept_in_a_dict])
+def test_what_has_given_its_place_to_another_array_stays_what_it_was(user: Any) -> None:
+    """It was refused, as if the array that stands in the list had been changed in place."""
+    for n in (0, 1, 4):
+        alike(user, np.arange(8.0).reshape(2, 4), n)
+        alike(user, np.arange(9.0).reshape(3, 3), n)
+
+
+@pytest.mark.parametrize("user", [shifted, changed_through_the_history])
+def test_arrays_in_objects_that_stand_in_lists_are_changed_nowhere_else(user: Any) -> None:
+    """A store through the list left what the object has (a wrong number); with no iteration, nothing was in the lists
+    of the result, whose memory was asked for (an internal error)."""
+    xs = np.arange(8.0).reshape(2, 4)
+    if user is shifted:
+        alike(user, xs, 0)
+    with pytest.raises(transkern.CompileError, match="TK1405"):
+        transkern.compile(user)(xs.copy(), 2)
