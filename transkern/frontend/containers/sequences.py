@@ -198,7 +198,7 @@ def _growing_method(
         case "append":
             putting.append(ctx, owner, args[0])
         case "extend":
-            growing.extend(ctx, owner, args[0])
+            growing.extend(ctx, owner, made_now(ctx, args[0]))
         case "clear":
             growing.clear(ctx, owner)
         case "pop":
@@ -275,9 +275,18 @@ def _dict_method(
             return None
 
 
+def made_now(ctx: Context, value: Value) -> Value:
+    """What an iterator goes over, also one whose elements are not made before a loop comes to them, as a list."""
+    value = iterating.all_of(ctx, value)
+    if not iterating.is_lazy(value):
+        return value
+    counted = iterating.iteration(ctx, value)
+    return Seq(tuple(counted), "list") if isinstance(counted, list) else compose(ctx, "lists", "listed", [value], {})
+
+
 def extend(ctx: Context, owner: Value, value: Value) -> None:
     """``list.extend`` and ``list += …``."""
-    contents, value = ctx.deref(owner), iterating.all_of(ctx, value)
+    contents, value = ctx.deref(owner), made_now(ctx, value)
     if isinstance(contents, GrowingList):
         growing.extend(ctx, contents, value)
         return
