@@ -10,6 +10,9 @@ import pytest
 import transkern
 from tests.regressions.support import alike
 from tests.tools import on_target, require
+from transkern.analysis.affine import Question
+from transkern.ir import build as b
+from transkern.ir.expr import Var
 
 require("cc")
 
@@ -150,3 +153,13 @@ def test_arrays_in_objects_that_stand_in_lists_are_changed_nowhere_else(user: An
         alike(user, xs, 0)
     with pytest.raises(transkern.CompileError, match="TK1405"):
         transkern.compile(user)(xs.copy(), 2)
+
+
+def test_names_that_stand_for_each_other_in_a_long_row() -> None:
+    """The counts of a long list whose items are put into it one by one are each the one before and 1: what they are was
+    looked up by recursion, and ended as a refusal of what is nested too deeply (tables of a Galois field)."""
+    lets = {f"n{k + 1}": b.add(Var(f"n{k}", "index"), b.ONE) for k in range(3000)}
+    question = Question({}, set(), set(), lets)
+    near = question.linear(Var("n5", "index"), {}, "")
+    far = question.linear(Var("n3000", "index"), {}, "")
+    assert near[""] == 5 and len(near) == 2 and far[""] > 5 and len(far) == 2
