@@ -31,6 +31,9 @@ TERMS = 8
 FACTORS = 4
 """Of how many names a product may be."""
 
+NAMES = 64
+"""How many names may stand for each other in a row, as where a loop is written out whose steps depend on each other."""
+
 FACT_CASES = 2
 """How many alternatives one known fact may bring into a question."""
 
@@ -57,6 +60,7 @@ class Question:
     products: bool = False  # of names, in the constraints
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
     supposed: bool = False  # it may be that what is looked at never runs: elements that it reads may not be there
+    depth: int = 0  # names whose meaning is being looked up
 
     def copy(self) -> Question:
         return Question(
@@ -86,9 +90,11 @@ class Question:
         match e:
             case Var(name) if name in names:
                 return names[name]
-            case Var(name) if name in self.lets and not self.is_written(self.lets[name]):
+            case Var(name) if name in self.lets and self.depth < NAMES and not self.is_written(self.lets[name]):
                 if (instance, e) not in self.defined:
+                    self.depth += 1
                     made = self.linear(self.lets[name], names, instance)
+                    self.depth -= 1
                     if not self.stable(e, names):
                         return made
                     self.defined[instance, e] = made

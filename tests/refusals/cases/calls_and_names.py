@@ -258,12 +258,12 @@ def all_of_rows_instead(x):
 
 def rounded_to_cents(price):
     """rounded_to_cents(float)"""
-    return round(price, 2)
+    return round(price, -2)
 
 
 def rounded_to_cents_instead(price):
     """rounded_to_cents_instead(float)"""
-    return np.round(price, 2)
+    return np.round(price, -2)
 
 
 def larger_array(x, y):

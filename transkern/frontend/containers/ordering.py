@@ -15,7 +15,7 @@ from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import library_calls
-from transkern.frontend.numpy.arrays import as_array, table
+from transkern.frontend.numpy.arrays import as_array, elements_array, table
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.state import aliasing
@@ -110,7 +110,7 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
 def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value:
     """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
     if isinstance(items, (Array, Concatenation, Range)):
-        rows = as_array(ctx, items)
+        rows = elements_array(ctx, items)
         items = making.list_of(ctx, rows, isinstance(items, Range))
         if rows.view and rows.ndim > 1:
             aliasing.note_append(ctx, rows.base)

@@ -116,8 +116,15 @@ def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         ctx.lists.replacing = outer
 
 
+def _note(ctx: Context, owner: GrowingList) -> None:
+    """Where arrays have copies elsewhere (`trace.append(self.x)`), these stay what they are when another comes in place
+    of one; a list in a list, and a list's numbers, change in place."""
+    arrays = owner.dims and not (owner.row and owner.row != OPTIONAL) and not owner.prefix and owner.rows is None
+    (aliasing.note_replaced if arrays else aliasing.note_store)(ctx, owner.buffer)
+
+
 def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    aliasing.note_store(ctx, owner.buffer)
+    _note(ctx, owner)
     given = value
     if not isinstance(value, Instance) and not isinstance(ctx.deref(value), Record):
         value = ctx.deref(value)
@@ -131,7 +138,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         return
     if owner.row == OPTIONAL:
         for leaf in owner.leaves:
-            aliasing.note_store(ctx, leaf.buffer)
+            _note(ctx, leaf)
         putting.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
         return
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):

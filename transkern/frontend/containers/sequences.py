@@ -144,7 +144,7 @@ def _list_method(
                 known = [constant_object(ctx, i, "remove from run-time values") for i in items]
                 wanted = constant_object(ctx, args[0], "remove of a run-time value")
             except NotKnown as error:
-                if isinstance(owner, Object) and all(doubts.kinds_of(v) for v in (*items, args[0])):
+                if isinstance(owner, Object):
                     error.grown = ctx.grows_at(owner.token)
                 raise
             if wanted not in known:
@@ -198,7 +198,7 @@ def _growing_method(
         case "append":
             putting.append(ctx, owner, args[0])
         case "extend":
-            growing.extend(ctx, owner, args[0])
+            growing.extend(ctx, owner, made_now(ctx, args[0]))
         case "clear":
             growing.clear(ctx, owner)
         case "pop":
@@ -275,9 +275,18 @@ def _dict_method(
             return None
 
 
+def made_now(ctx: Context, value: Value) -> Value:
+    """What an iterator goes over, also one whose elements are not made before a loop comes to them, as a list."""
+    value = iterating.all_of(ctx, value)
+    if not iterating.is_lazy(value):
+        return value
+    counted = iterating.iteration(ctx, value)
+    return Seq(tuple(counted), "list") if isinstance(counted, list) else compose(ctx, "lists", "listed", [value], {})
+
+
 def extend(ctx: Context, owner: Value, value: Value) -> None:
     """``list.extend`` and ``list += …``."""
-    contents, value = ctx.deref(owner), iterating.all_of(ctx, value)
+    contents, value = ctx.deref(owner), made_now(ctx, value)
     if isinstance(contents, GrowingList):
         growing.extend(ctx, contents, value)
         return

@@ -86,6 +86,12 @@ def as_array(ctx: Context, value: Value) -> Array:
             ctx.fail(refusals.NEEDED, f"an array is needed here, not {describe(value)}", instead(value, _ARRAY))
 
 
+def elements_array(ctx: Context, value: Value) -> Array:
+    """What Python's own functions go through, as an array: of an empty range they make no float64."""
+    found = ctx.deref(value)
+    return range_array(ctx, found) if isinstance(found, Range) and b.constant(found.step) else as_array(ctx, found)
+
+
 def range_array(ctx: Context, value: Range) -> Array:
     """A range as an array of integers, also where it is empty."""
     axis = ctx.names.axis("i", trip_count(value.start, value.stop, value.step))

@@ -10,7 +10,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
 from transkern.frontend.numpy.sizes import check_integer, constant_int
-from transkern.frontend.python import characters, spelling
+from transkern.frontend.python import characters, decimals, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import check_number, exact_expr, to_integer
 from transkern.frontend.subscripts.keys import constant_object
@@ -152,8 +152,12 @@ def _round(ctx: Context, a: Arguments) -> Value:
         return rounded(ctx, value, digits)
     expr = scalar_expr(ctx, value)
     if digits is not None and expr.dtype.startswith("float"):
-        help = "use np.round, which may differ in the last digit"
-        ctx.fail(refusals.OPTION, "round() of a Python float to digits", help)
+        digits_of = constant_int(ctx, digits, "round's digits")
+        if not 0 <= digits_of <= decimals.MOST_DIGITS:
+            help = "use np.round, which may differ in the last digit"
+            problem = f"round() of a Python float to negative digits, or to more than {decimals.MOST_DIGITS}"
+            ctx.fail(refusals.OPTION, problem, help)
+        return Scalar(decimals.rounded_to(ctx, expr, digits_of), True)
     if digits is not None:
         places = constant_int(ctx, digits, "round's digits")
         if places < 0:

@@ -19,7 +19,7 @@ from transkern.frontend.containers.elements import element
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
-from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.arrays import elements_array
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.numpy.reductions import reduce
 from transkern.frontend.python import compensated
@@ -47,7 +47,7 @@ def _any(ctx: Context, a: Arguments) -> Value:
             one = (b.TRUE if decided.value else b.FALSE) if isinstance(decided, Static) else scalar_expr(ctx, decided)
             result = b.both(result, one) if a.name == "all" else b.either(result, one)
         return Static(bool(result.value)) if isinstance(result, Const) else Scalar(result, True)
-    array = as_array(ctx, a.need("iterable"))
+    array = elements_array(ctx, a.need("iterable"))
     if array.ndim != 1:
         ctx.fail(refusals.TRUTH, f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
     return Scalar(scalar_expr(ctx, reduce(ctx, a.name, array, None, False)), True)
@@ -65,7 +65,7 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
             contents.columns or contents.tags or contents.options or contents.dims or contents.rows is not None
         ):  # fmt: skip
             return ordering.sorted_list(ctx, contents, contents, a.flag("reverse"))
-        array = as_array(ctx, contents)
+        array = elements_array(ctx, contents)
         made = ordering.sorted_array(ctx, array, a.flag("reverse"))
         if isinstance(contents, Range):
             made = replace(made, body=b.as_index(made.body))

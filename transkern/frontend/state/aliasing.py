@@ -65,6 +65,9 @@ class Aliasing:
         self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
         self.held_in: dict[str, set[str]] = {}  # buffers of lists of arrays: those of the arrays; survives `restore`
         self.appended: set[str] = set()  # buffers of arrays that stand in growing lists
+        # buffers of lists in which an array has taken another's place, and those that none may; they survive `restore`
+        self.replaced: set[str] = set()
+        self.kept: set[str] = set()
         self.spaced: set[str] = set()  # arrays that NumPy has between other numbers
         # what was computed of arrays of which one had been computed and then turned: by its axes, all of them
         self.operands: dict[tuple[Axis, ...], list[Array]] = {}
@@ -93,6 +96,10 @@ class Aliasing:
         of them may be stored into (or it is `noted`)."""
         all_shown = frozenset().union(*map(self.shown_by, shown))
         self.copies.append(Copy(name, buffer, all_shown, decides, noted, problem))
+
+    def is_changed(self, buffer: str) -> bool:
+        """Whether there is a store into it, or into the list whose memory it is."""
+        return buffer in self.stored_in or buffer in self.replaced
 
     def is_stored_again(self, buffer: str, loops: tuple[int, ...]) -> bool:
         """Whether there is a store into it in the next iteration of one of the `loops` around."""
@@ -125,6 +132,14 @@ def note_store(ctx: Context, buffer: str) -> None:
         fail_shared(ctx, buffer)
     ctx.emitter.before_change(buffer)
     ctx.aliasing.stored_in.setdefault(buffer, []).append(ctx.control.loop_path)
+
+
+def note_replaced(ctx: Context, buffer: str) -> None:
+    """An array in a list, whose memory is `buffer`, gives its place to another: copies of it stay what it was."""
+    if buffer in ctx.aliasing.kept:
+        fail_shared(ctx, buffer)
+    ctx.emitter.before_change(buffer)
+    ctx.aliasing.replaced.add(buffer)
 
 
 def note_append(ctx: Context, buffer: str) -> None:

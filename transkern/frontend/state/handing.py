@@ -74,9 +74,10 @@ def must_keep(ctx: Context, slot: Value) -> None:
 
 def must_stay(ctx: Context, buffer: str) -> None:
     """Nobody may change what is in a buffer, before or behind this."""
-    if buffer in ctx.aliasing.stored_in:
+    if ctx.aliasing.is_changed(buffer):
         aliasing.fail_shared(ctx, buffer)
     ctx.aliasing.appended.add(buffer)
+    ctx.aliasing.kept.add(buffer)
 
 
 def note_handed(ctx: Context, value: Object) -> None:

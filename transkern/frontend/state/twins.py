@@ -15,7 +15,7 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.state import choices, memory
 from transkern.frontend.values.reach import reached
-from transkern.frontend.values.values import Array, GrowingList, Object, Value
+from transkern.frontend.values.values import Array, GrowingList, Instance, Object, Value
 from transkern.ir.expr import Load
 from transkern.ir.traverse import variables_read
 
@@ -217,15 +217,22 @@ def _is_part(ctx: Context, value: Value, site: Site | None) -> bool:
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:
-    """Whether a list whose elements stand in `buffer` may still be read behind the present statement."""
+    """Whether a list whose elements stand in `buffer` may still be read behind the present statement; where it is what
+    objects have in an attribute, whether any object may."""
+    in_objects = any(buffer in _memory(pool.owner) for pool in ctx.lists.pools.values())
 
     def stands_there(v: Value) -> bool:
-        if not isinstance(v, GrowingList):
-            return False
-        pools = [x.rows.pool.buffer for x in (v, *v.leaves) if x.rows is not None]
-        return buffer in (v.buffer, *(x.buffer for x in v.leaves), *pools)
+        if isinstance(v, Instance):
+            return in_objects
+        return isinstance(v, GrowingList) and (buffer in _memory(v) or (v.objects is not None and in_objects))
 
     return bool(_live(ctx, stands_there))
+
+
+def _memory(owner: GrowingList) -> set[str]:
+    """Where the elements of a list, and of the lists in it, stand."""
+    parts = (owner, *owner.leaves)
+    return {x.buffer for x in parts} | {x.rows.pool.buffer for x in parts if x.rows is not None}
 
 
 def check_views(ctx: Context, owner: GrowingList, what: str) -> None:

@@ -28,37 +28,49 @@ def place_of(statement: ast.stmt, file: str) -> Site:
     return ("choice", file, statement.lineno, statement.col_offset, *end, type(statement).__name__)
 
 
-def as_branch(statement: ast.stmt) -> ast.If | None:
-    """A statement that chooses, as an `if`: one that binds or uses ``a if c else b`` (or ``a or b``, of names) before
-    it does anything else. None for others."""
+def as_branch(statement: ast.stmt) -> tuple[list[ast.stmt], ast.If] | None:
+    """A statement that chooses, as an `if`: one that binds or uses ``a if c else b`` (or ``a or b``, of names), behind
+    what gives names to the parts that are evaluated before the choice. None for others."""
     if isinstance(statement, ast.If):
-        return statement
+        return [], statement
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.AugAssign, ast.Return)):
         return None
-    chosen = _chosen(statement)
+    earlier: list[ast.expr] = []
+    chosen = _chosen(statement, earlier)
     if chosen is None:
         return None
+    named: list[ast.stmt] = []
+    for part in earlier:
+        name = f"part {len(named)} of {statement.lineno}"
+        named.append(ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), part)], part), part))
+        statement = _put(statement, part, ast.copy_location(ast.Name(name, ast.Load()), part))
     test, one, two = chosen[1:]
     paths = [ast.copy_location(_put(statement, chosen[0], value), value) for value in (one, two)]
-    return ast.copy_location(ast.If(test, [paths[0]], [paths[1]]), statement)
+    return named, ast.copy_location(ast.If(test, [paths[0]], [paths[1]]), statement)
+
+
+_Choice = tuple[ast.expr, ast.expr, ast.expr, ast.expr]
 
 
 def _chosen(
-    statement: ast.Assign | ast.AnnAssign | ast.Expr | ast.AugAssign | ast.Return,
-) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr] | None:
-    """The choice that a statement makes before anything that others could see (`_first_choice`)."""
-    of_value = None if statement.value is None else _first_choice(statement.value)
-    if isinstance(statement, ast.AugAssign):  # its place is evaluated first
-        return of_value if isinstance(statement.target, ast.Name) else _first_choice(statement.target)
+    statement: ast.Assign | ast.AnnAssign | ast.Expr | ast.AugAssign | ast.Return, earlier: list[ast.expr]
+) -> _Choice | None:
+    """The choice that a statement makes (`_first_choice`)."""
+    if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Name):
+        return _first_choice(statement.target, earlier)  # its place is evaluated first
+    of_value = None if statement.value is None else _first_choice(statement.value, earlier)
+    if isinstance(statement, ast.AugAssign) and earlier:
+        return None
     if of_value is None and isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        seen = (ast.Call, ast.NamedExpr)
-        return None if any(isinstance(x, seen) for x in all_nodes(statement)) else _first_choice(statement.targets[0])
+        if not _is_plain(statement.value):
+            earlier.append(statement.value)
+        return _first_choice(statement.targets[0], earlier)
     return of_value
 
 
-def _first_choice(node: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr] | None:
-    """The choice that an expression evaluates before anything that others could see: itself, its condition, and the
-    two values."""
+def _first_choice(node: ast.expr, earlier: list[ast.expr]) -> _Choice | None:
+    """The choice that an expression evaluates before anything that others could see, but for the `earlier` parts:
+    itself, its condition, and the two values."""
     match node:
         case ast.IfExp(test, one, two):
             return node, test, one, two
@@ -70,15 +82,32 @@ def _first_choice(node: ast.expr) -> tuple[ast.expr, ast.expr, ast.expr, ast.exp
             return None
     if isinstance(node, ast.Dict) or (isinstance(node, ast.Compare) and len(node.ops) > 1):
         return None
+    before: list[ast.expr] = []
     for part in child_nodes(node):
         part = part.value if isinstance(part, ast.keyword) else part
-        if isinstance(part, ast.expr):
-            found = _first_choice(part)
-            if found is not None and any(isinstance(x, (ast.Call, ast.NamedExpr)) for f in found for x in all_nodes(f)):
-                found = found if part is next(iter(child_nodes(node))) else None  # it may change what stands before it
-            if found is not None or not isinstance(part, (ast.Name, ast.Constant)):
-                return found
+        if not isinstance(part, ast.expr):
+            continue
+        inner: list[ast.expr] = []
+        found = _first_choice(part, inner)
+        if found is None and isinstance(part, (ast.Starred, ast.Slice)):
+            return None
+        if found is None:
+            before.append(part)
+            continue
+        # what a choice calls may change what stands before it; else names, constants and functions are what they are
+        calls = any(isinstance(x, (ast.Call, ast.NamedExpr)) for f in found for x in all_nodes(f))
+        named = [p for p in before if not isinstance(p, ast.Constant) and (calls or not _is_plain(p))]
+        if named and (isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Call) and node.func in named)):
+            return None  # a part that is no expression by itself, a method that is computed
+        earlier += named
+        earlier += inner
+        return found
     return None
+
+
+def _is_plain(part: ast.expr) -> bool:
+    """Whether it is a name, a constant, or an attribute of a name (`np.array`)."""
+    return isinstance(part, (ast.Name, ast.Constant)) or (isinstance(part, ast.Attribute) and _is_plain(part.value))
 
 
 def _put(node: ast.stmt, old: ast.expr, new: ast.expr) -> ast.stmt:

@@ -8,7 +8,7 @@ import functools as tools
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -29,12 +29,14 @@ from transkern.frontend.sources.source import frame_of
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
-from transkern.frontend.syntax.syntax import local_names
+from transkern.frontend.syntax.sharing import may_show
+from transkern.frontend.syntax.syntax import local_names, stored_names
 from transkern.frontend.translate import attributes, functions, special_methods, starred
 from transkern.frontend.translate.constructing import Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.reach import shows
 from transkern.frontend.values.values import (
     ITEM,
     Array,
@@ -321,10 +323,11 @@ class Calls(Constructions):
         if isinstance(function.node, ast.FunctionDef):
             settled = {k: inner.settle(v, k) for k, v in env.items()}
             inner.env.update(settled)
-            self._share(env, settled)
+            apart = self._share(env, settled, function.node)
         else:  # what a lambda computes twice is not to be as long as all that it was made of
             long = {k: v for k, v in env.items() if is_longer(_expr_of(v), _PARTS)}
             inner.env.update({k: inner.settle(v, k) for k, v in long.items()})
+            apart = {}
         outer = (ctx.session.lines, ctx.session.file, ctx.session.span, ctx.session.frame)
         if not ctx.session.pinned:
             ctx.session.lines, ctx.session.file = function.scope.lines, function.scope.file
@@ -342,6 +345,8 @@ class Calls(Constructions):
                 if isinstance(result, Unbound) and result.decides is not None:
                     ctx.must_be_known(Scalar(result.decides), why, help, refusals.TYPE_DIFFERS)
                 ctx.fail(refusals.TYPE_DIFFERS, why, help)
+            if apart and shows(ctx.heap.contents, result, lambda array: array.base in apart):
+                self._held_apart(next(iter(apart.values())))
             return result
         except CompileError as error:
             if isinstance(error, NotKnown) or not leaves_the_user(self.scope, function.scope):
@@ -363,19 +368,28 @@ class Calls(Constructions):
         if node is not None:
             raise MustLoop(node, problem)
 
-    def _share(self, given: dict[str, Value], settled: dict[str, Value]) -> None:
+    def _share(self, given: dict[str, Value], settled: dict[str, Value], node: ast.FunctionDef) -> dict[str, str]:
         """What a function is given and has put into memory, as it stores into it, is what the caller's names stand for
-        from now on."""
+        from now on. What a function of NumPy's only reads may have memory for it alone, told with names elsewhere."""
+        apart: dict[str, str] = {}
         for name, value in given.items():
             made = settled[name]
             if not isinstance(value, Array) or not isinstance(made, Array) or value.view or not made.view:
                 continue
+            reads = self.ctx.session.pinned and stored_names(node).isdisjoint(may_show(name, node.body, ()))
             for frame in self.ctx.scopes.frames:
                 for held in [k for k, v in frame.items() if v is value]:
-                    if frame is not self.env:
-                        problem = f"a store into `{held}`, by a function that a function calls"
-                        self.ctx.fail(refusals.SHARED_MEMORY, problem, f"copy it first: {held} = {held}.copy()")
-                    frame[held] = made
+                    if frame is self.env:
+                        frame[held] = made
+                    elif reads and made.base:
+                        apart[made.base] = held
+                    else:
+                        self._held_apart(held)
+        return apart
+
+    def _held_apart(self, held: str) -> NoReturn:
+        problem = f"a store into `{held}`, by a function that a function calls"
+        self.ctx.fail(refusals.SHARED_MEMORY, problem, f"copy it first: {held} = {held}.copy()")
 
     def by_key(
         self, name: str, positional: Sequence[Value], keywords: dict[str, Value], node: ast.Call

@@ -112,9 +112,11 @@ class Translator(Loops):
             place = forking.place_of(statement, self.scope.file) if rest or not isinstance(statement, ast.If) else None
             self.choosing = place
             try:
-                if place in self.ctx.learned.forked and (branch := forking.as_branch(statement)) is not None:
+                if place in self.ctx.learned.forked and (apart := forking.as_branch(statement)) is not None:
+                    for part in apart[0]:
+                        self.statement(part)
                     self.pending[-1] = lambda: False
-                    return self.go_apart(branch, rest, statements[-1])
+                    return self.go_apart(apart[1], rest, statements[-1])
                 if statement in self.ctx.learned.left_out:
                     raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):

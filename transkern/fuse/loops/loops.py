@@ -13,7 +13,7 @@ fused in turn (the rows of a softmax, then the passes over a row).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
@@ -66,7 +66,7 @@ class _Fusing(Walk):
         out: list[_Piece] = []
         with self.scope():
             for s in statements:
-                piece = _Piece(s)
+                piece = _Piece(s, self.buffers)
                 if isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s):
                     merged = self._merge(out, piece)
                 else:
@@ -151,10 +151,7 @@ class _Fusing(Walk):
                 elif _conflict(earlier, piece):
                     return False
                 continue
-            if (
-                _conflict(earlier, piece)
-                or any(_conflict(earlier, out[k]) or self._alloc_needs(out[k].head, earlier) for k in needed)
-            ):  # fmt: skip
+            if _conflict(earlier, piece) or any(_conflict(earlier, out[k]) for k in needed):
                 if stays:
                     return False
                 stays, needed = True, []
@@ -200,11 +197,6 @@ class _Fusing(Walk):
         if not self.apart or one.written & two.used or two.written & (one.used | one.written) or one.set & two.read:
             return False
         return _depth(one.head) != _depth(two.head)
-
-    def _alloc_needs(self, s: n.Stmt, earlier: _Piece) -> bool:
-        if not isinstance(s, n.Alloc) or s.buffer not in self.buffers:
-            return False
-        return any(v in earlier.set for d in self.buffers[s.buffer].dims for v in variables_read(d))
 
     def _fusible(self, one: _Piece, loop: _Piece, two: _Piece) -> bool:
         """Whether `one` may go on with `two`: the `loop` that it is with the axis of the other."""
@@ -258,13 +250,16 @@ class _Piece:
     """A statement with what it touches, or a loop with all that has been fused into it: it knows that of them, too, and
     becomes one statement at last (`statement`)."""
 
-    def __init__(self, s: n.Stmt) -> None:
+    def __init__(self, s: n.Stmt, buffers: Mapping[str, n.Buffer]) -> None:
         self.head = s  # of a loop, what is not its body
+        self.buffers = buffers
         self.used: Set[str] = buffers_used(s)
         self.written: Set[str] = frozenset((s.buffer,)) if isinstance(s, n.Alloc) else buffers_written(s)
         self.set: Set[str] = scalars_set(s)
-        self.read: Set[str] = scalars_used(s)
-        self.barrier = any(isinstance(x, _BARRIERS) for x in walk((s,)))
+        inside = tuple(walk((s,)))
+        sizes = (d for x in inside if isinstance(x, n.Alloc) and x.buffer in buffers for d in buffers[x.buffer].dims)
+        self.read: Set[str] = frozenset((*scalars_used(s), *(v for d in sizes for v in variables_read(d))))
+        self.barrier = any(isinstance(x, _BARRIERS) for x in inside)
         self._more: list[tuple[n.Stmt, ...]] = []  # the bodies that its own goes behind
 
     @functools.cached_property
@@ -484,7 +479,7 @@ def _renamed(piece: _Piece, axis: str) -> _Piece:
     else:
         changed = map_statement(loop, lambda e: Var(axis, "index") if isinstance(e, Var) and e.name == old else None)
     assert isinstance(changed, (n.Loop, n.Compact))
-    return _Piece(replace(changed, axis=axis))
+    return _Piece(replace(changed, axis=axis), piece.buffers)
 
 
 def _with_axes(s: n.Stmt, names: dict[str, str]) -> n.Stmt:

@@ -48,7 +48,7 @@ def check_alias(state: LoopState, owner: Loops, name: str, slot: Value, value: V
             f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
         )  # fmt: skip
     # stores into what an iteration begins with; those through what else shows it, `note_shown` sees to
-    if not left or not any(one.base in aliasing.stored_in for one in _arrays_of(slot)):
+    if not left or not any(aliasing.is_changed(one.base) for one in _arrays_of(slot)):
         return
     shown = set[str]().union(*map(aliasing.shown_by, left))  # what a branch has chosen is a copy of what it shows
     frames = (others if frame is owner.env else frame for frame in owner.ctx.scopes.frames)
@@ -215,5 +215,5 @@ def _is_seen_before(state: LoopState, owner: Loops, name: str, value: Value | No
 def _is_grown(ctx: Context, value: Value) -> bool:
     """Whether a list is changed in its own memory."""
     if isinstance(value, Hashed):
-        return any(buffer in ctx.aliasing.stored_in for buffer in handing.memory(value))
-    return isinstance(value, GrowingList) and any(part.buffer in ctx.aliasing.stored_in for part in value.parts)
+        return any(ctx.aliasing.is_changed(buffer) for buffer in handing.memory(value))
+    return isinstance(value, GrowingList) and any(ctx.aliasing.is_changed(part.buffer) for part in value.parts)
