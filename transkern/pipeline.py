@@ -36,6 +36,7 @@ from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.sorting import sort_updates
@@ -293,6 +294,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[_FORMED:_PLACED],
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
+    part_nests,  # when nothing fuses loops any more
     DEVICE_PASSES[_PLACED],
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],

@@ -1,0 +1,100 @@
+"""Loops that one thread, or a thread a row, went through have a thread a point: nests with something beside them,
+updates in several loops, loops in order for their checks alone, updates of several elements. Against NumPy."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import on_target
+
+RNG = np.random.default_rng(11)
+
+
+@pytest.fixture(autouse=True)
+def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+
+
+def compiled_for(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any], str]:
+    """The function as it was compiled for the arguments, and what was emitted."""
+    compiled = transkern.compile(function, target="cuda")
+    compiled(*copy.deepcopy(arguments))
+    return compiled, compiled.emit()
+
+
+# ---- nests with something beside them --------------------------------------------------------------------------------
+
+
+def overlaps(a, b):
+    w = np.minimum(a[:, None, 1], b[None, :, 1]) - np.maximum(a[:, None, 0], b[None, :, 0])
+    w = np.maximum(w, 0)
+    return w, a[:, 1] - a[:, 0], b[:, 1] - b[:, 0]
+
+
+def without_diagonal(x):
+    d = x[:, None] - x[None, :]
+    np.fill_diagonal(d, np.inf)
+    return np.sort(d, axis=1)
+
+
+def diagonal_first(n):
+    out = np.empty((n, n))
+    for i in range(n):
+        out[i, i] = 7.0
+        for j in range(n):
+            out[i, j] = i - j
+    return out
+
+
+def diagonal_last(n):
+    out = np.empty((n, n))
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = i - j
+        out[i, i] = 7.0
+    return out
+
+
+def of_three_axes(x, m):
+    out, rows = np.empty_like(x), np.empty(x.shape[0])
+    cells = np.empty(x.shape[:2])
+    for i in range(x.shape[0]):
+        a = m[i] * 2.0
+        rows[i] = a
+        for j in range(x.shape[1]):
+            b = a + j
+            cells[i, j] = b
+            for k in range(x.shape[2]):
+                out[i, j, k] = x[i, j, k] - b
+    return out, rows, cells
+
+
+def test_what_stands_beside_a_nest_has_a_loop_of_its_own() -> None:
+    a, b = np.sort(RNG.standard_normal((2, 40, 2)), axis=2)
+    for n in (0, 1, 40):
+        alike(overlaps, a[:n], b[:n], target="cuda")
+    a[3] = np.nan
+    alike(overlaps, a[::-1], b[::2], target="cuda")
+    x = RNG.standard_normal((5, 6, 50))
+    alike(of_three_axes, x, RNG.standard_normal(5), target="cuda")
+    alike(of_three_axes, x[:, :0], RNG.standard_normal(5), target="cuda")
+    _, code = compiled_for(of_three_axes, x, RNG.standard_normal(5))
+    assert "for (long long j = 0" not in code and "for (long long k = 0" not in code  # each point has a thread
+
+
+def test_parts_of_a_nest_keep_their_order() -> None:
+    x = RNG.standard_normal(40)
+    alike(without_diagonal, x, target="cuda")
+    for n in (0, 1, 50):
+        alike(diagonal_first, n, target="cuda")
+        alike(diagonal_last, n, target="cuda")
+    _, code = compiled_for(diagonal_last, 50)
+    assert not re.search(r"for \(long long (\w+) = 0; \1 < n", code)
