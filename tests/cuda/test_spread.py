@@ -98,3 +98,35 @@ def test_parts_of_a_nest_keep_their_order() -> None:
         alike(diagonal_last, n, target="cuda")
     _, code = compiled_for(diagonal_last, 50)
     assert not re.search(r"for \(long long (\w+) = 0; \1 < n", code)
+
+
+# ---- updates in several loops ----------------------------------------------------------------------------------------
+
+
+def counted(image):
+    h = np.zeros(256, np.int64)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            h[image[i, j]] += 1
+    return h
+
+
+def counted_in_part(h, image, low):
+    for k in range(image.shape[0]):
+        for i in range(image.shape[1]):
+            for j in range(image.shape[2]):
+                if image[k, i, j] > low:
+                    h[k, image[k, i, j]] += i
+    return h
+
+
+def test_updates_in_several_loops_are_made_at_once() -> None:
+    image = RNG.integers(0, 256, (30, 50), np.uint8)
+    for x in (image, image[:0], image[:, ::-3], image[:1, :1]):
+        alike(counted, x, target="cuda")
+    _, code = compiled_for(counted, image)
+    assert "atomicAdd" in code and "sync()" not in code.partition("counted_h")[2]
+    images = RNG.integers(0, 64, (3, 20, 20))
+    alike(counted_in_part, np.zeros((3, 64), np.int64), images, 9, target="cuda")
+    images[1, 2, 3] = 64
+    alike(counted_in_part, np.zeros((3, 64), np.int64), images, 9, target="cuda")

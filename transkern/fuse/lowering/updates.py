@@ -46,8 +46,11 @@ def update_at_once(
 
     def one(s: n.Stmt) -> n.Stmt:
         if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE:
+            if within_loops:  # a loop of such loops is one of them
+                s = with_bodies(s, block)
+                assert isinstance(s, n.Loop)
             if not _updates(s.body, possible, within_loops):
-                return with_bodies(s, block)
+                return s if within_loops else with_bodies(s, block)
             return replace(s, kind="parallel", body=_atomic(s.body))
         return with_bodies(s, block)
 
