@@ -58,7 +58,7 @@ from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
-from transkern.fuse.loops.parallel import parallelise
+from transkern.fuse.loops.parallel import parallelise, parallelise_for_cuda, parallelise_with_checks
 from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
@@ -284,7 +284,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
-    *DEVICE_PASSES[_HELD:_FORMED],
+    *(parallelise_for_cuda if p is parallelise else p for p in DEVICE_PASSES[_HELD:_FORMED]),
     batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
     check_updates,  # before loops are asked whether they act on elements of others
@@ -292,6 +292,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],
+    parallelise_with_checks,  # when loops that may fail have nothing more to be fused with
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
     part_nests,  # when nothing fuses loops any more

@@ -130,3 +130,106 @@ def test_updates_in_several_loops_are_made_at_once() -> None:
     alike(counted_in_part, np.zeros((3, 64), np.int64), images, 9, target="cuda")
     images[1, 2, 3] = 64
     alike(counted_in_part, np.zeros((3, 64), np.int64), images, 9, target="cuda")
+
+
+# ---- loops in order for their checks alone ---------------------------------------------------------------------------
+
+
+def warped(image, m):
+    h, w = image.shape
+    out = np.zeros_like(image)
+    for y in range(h):
+        for x in range(w):
+            sx = m[0] * x + m[1] * y
+            sy = m[2] * x + m[3] * y
+            i, j = int(np.floor(sy)), int(np.floor(sx))
+            if 0 <= i < h - 1 and 0 <= j < w - 1:
+                out[y, x] = image[i, j] * (1 - (sx - j)) + image[i, j + 1] * (sx - j)
+    return out
+
+
+def found_near(p, q, r, most):
+    out = np.full((len(q), most), -1)
+    for i in range(len(q)):
+        c = 0
+        for j in range(len(p)):
+            if abs(p[j] - q[i]) < r:
+                out[i, c] = j
+                c += 1
+                if c == most:
+                    break
+    return out
+
+
+def found_without_a_bound(p, q, r, most):
+    out = np.full((len(q), most), -1)
+    for i in range(len(q)):
+        c = 0
+        for j in range(len(p)):
+            if abs(p[j] - q[i]) < r:
+                out[i, c] = j
+                c += 1
+    return out
+
+
+def to_integers(x):
+    out = np.empty(x.shape, np.int64)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = int(x[i, j])
+    return out
+
+
+def into_an_argument(x, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = int(x[i, j])
+
+
+def in_turns(x, steps):
+    out = np.zeros(x.shape, np.int64)
+    for _ in range(steps):
+        for i in range(x.shape[0]):
+            out[i] = int(x[i] * (out[i] + 1))
+    return out
+
+
+def test_a_loop_with_checks_has_a_thread_a_point() -> None:
+    image, m = RNG.standard_normal((20, 30)), np.array([0.9, 0.1, -0.1, 0.95])
+    compiled, code = compiled_for(warped, image, m)
+    assert "group.rank() == 0" not in code and "put_failure" in code
+    for bad in (0.0, np.nan, np.inf, -np.inf, 1e30):
+        alike(warped, image, m + bad, compiled=compiled)
+    alike(warped, image[::-1, ::2], m, compiled=compiled)
+    alike(warped, image[:0], m + np.nan, target="cuda")
+    alike(warped, image[:1, :1], m, target="cuda")
+
+
+def test_iterations_may_end_loops_inside() -> None:
+    p, q = RNG.uniform(0, 1, 60), RNG.uniform(0, 1, 25)
+    compiled, code = compiled_for(found_near, p, q, 0.2, 4)
+    assert "group.rank() == 0" not in code
+    alike(found_near, p, q, 0.2, 4, compiled=compiled)
+    q[4] = np.nan
+    alike(found_near, p, q, 0.9, 1, compiled=compiled)
+    alike(found_near, p[:0], q, 0.2, 4, target="cuda")
+    alike(found_without_a_bound, p, q, 0.2, 60, target="cuda")
+    alike(found_without_a_bound, p, q, 0.2, 20, target="cuda")  # the first row that is too long raises
+
+
+def test_the_earliest_iteration_raises() -> None:
+    x = RNG.uniform(-9, 9, (40, 50))
+    x[30, 2], x[7, 49], x[8, 0] = np.nan, np.inf, np.nan
+    compiled, _ = compiled_for(to_integers, np.zeros((2, 2)))
+    for case in (x, x[8:], x[9:], x[31:], x[::-1], x.T, x[:0]):
+        alike(to_integers, case, target="cuda")
+    alike(to_integers, x, compiled=compiled)
+    alike(in_turns, RNG.uniform(0, 3, 300), 5, target="cuda")
+    alike(in_turns, np.where(np.arange(300) == 17, np.nan, 1.5), 5, target="cuda")
+
+
+def test_what_the_caller_sees_is_stored_in_order() -> None:
+    x = RNG.uniform(-9, 9, (6, 50))
+    x[4, 3], x[2, 7] = np.nan, np.inf
+    alike(into_an_argument, x, np.zeros((6, 50), np.int64), target="cuda")
+    alike(into_an_argument, x[:2], np.zeros((6, 50), np.int64), target="cuda")
