@@ -233,3 +233,41 @@ def test_what_the_caller_sees_is_stored_in_order() -> None:
     x[4, 3], x[2, 7] = np.nan, np.inf
     alike(into_an_argument, x, np.zeros((6, 50), np.int64), target="cuda")
     alike(into_an_argument, x[:2], np.zeros((6, 50), np.int64), target="cuda")
+
+
+# ---- updates of several elements -------------------------------------------------------------------------------------
+
+
+def voxels(p, size, n):
+    sums, count = np.zeros((n, n, 3), np.float32), np.zeros((n, n), np.int32)
+    for k in range(len(p)):
+        i = min(max(int(p[k, 0] / size), 0), n - 1)
+        j = min(max(int(p[k, 1] / size), 0), n - 1)
+        count[i, j] += 1
+        for c in range(3):
+            sums[i, j, c] += p[k, c]
+    return sums, count
+
+
+def one_place_twice(h, x, w):
+    for k in range(len(x)):
+        h[x[k], 0] += w[k]
+        h[x[k], 1] -= w[k] * 2
+        h[x[k], 0] *= 1.5
+    return h
+
+
+def test_updates_of_several_elements_are_sorted_once() -> None:
+    p = RNG.uniform(0, 8, (6000, 3)).astype(np.float32)
+    compiled, code = compiled_for(voxels, p, 0.5, 9)
+    assert code.count("argsort(") == 1 and "group.rank() == 0" not in code[: code.index("voxels_terms")]
+    for case in (p, p[::-1], p[:5000]):
+        alike(voxels, case, 0.5, 9, compiled=compiled)
+    p[4321, 1] = np.nan
+    alike(voxels, p, 0.5, 9, compiled=compiled)
+    alike(voxels, p[:0], 0.5, 9, target="cuda")
+
+
+def test_updates_of_one_element_stay_in_order() -> None:
+    h, x, w = np.zeros((50, 2)), RNG.integers(0, 50, 6000), RNG.standard_normal(6000) * 1e-3
+    alike(one_place_twice, h, x, w, target="cuda")

@@ -11,8 +11,8 @@ what it did in the loop, and has the same bits.
 - *Property.* The iterations of a loop in order do nothing but to change elements by two operands of which one is the
   element itself, under conditions that do not change, and read nothing that another iteration changes. Along the axes
   of parallel loops inside, an element's place is the axis itself; data choose the others.
-- *Legality.* Two elements have nothing to do with each other. Several updates in one loop go to different arrays: each
-  is a loop of its own.
+- *Legality.* Two elements have nothing to do with each other. Several updates in one loop go to different arrays, or to
+  places of which a subscript is one number here and another there: each is a loop of its own.
 - *Schedule.* Where a loop has many iterations for each element. Updates that go to the same places, in one loop or in
   several, have these sorted once. A loop around that would run in one kernel runs on the host then.
 """
@@ -75,9 +75,11 @@ class Fold:
 
     @property
     def chosen(self) -> list[int]:
-        """The dimensions in which data choose the place."""
+        """The dimensions in which data choose the place; one in which it is the same in all iterations is none, where
+        there are others."""
         axes = {Var(s.axis, "index") for s in self.axes}
-        return [k for k, e in enumerate(self.store.index) if e not in axes]
+        found = [k for k, e in enumerate(self.store.index) if e not in axes]
+        return [k for k in found if not isinstance(self.store.index[k], Const)] or found
 
     @property
     def outside(self) -> _Block:
@@ -95,14 +97,23 @@ def folds_of(loop: n.Loop, buffers: Mapping[str, n.Buffer]) -> list[Fold]:
     if loop.kind != "sequential" or loop.start != b.ZERO or loop.step != b.ONE:
         return []
     found = _folds(loop.body, (), {loop.axis})
-    changed = Counter(f.store.buffer for f in found or ())
-    if not found or max(changed.values()) > 1 or not all(_is_apart(f, buffers[f.store.buffer]) for f in found):
+    if not found or not all(_is_apart(f, buffers[f.store.buffer]) for f in found):
         return []
+    if any(_may_meet(f.store, g.store) for k, f in enumerate(found) for g in found[:k]):
+        return []
+    changed = {f.store.buffer for f in found}
     for f in found:
         reads = [f.other, *f.store.index, *(e for s in f.around for e in own_exprs(s))]
-        if any(changed.keys() & buffers_read(e) for e in reads):
+        if any(changed & buffers_read(e) for e in reads):
             return []
     return found
+
+
+def _may_meet(one: n.Store, two: n.Store) -> bool:
+    """Whether two updates of a loop may be of one element: not where a subscript is one number here, another there."""
+    pairs = zip(one.index, two.index, strict=False)
+    apart = any(isinstance(x, Const) and isinstance(y, Const) and x.value != y.value for x, y in pairs)
+    return one.buffer == two.buffer and not apart
 
 
 def in_order_outside(s: n.Loop) -> n.Loop:
@@ -160,7 +171,10 @@ def _is_apart(f: Fold, into: n.Buffer) -> bool:
         return False
     axes = {s.axis for s in f.axes}
     inside = f.around[len(f.outside) :]
-    if any(isinstance(s, n.If) for s in inside) or len(f.store.index) != len(f.chosen) + len(axes) or not f.chosen:
+    fixed = [k for k, e in enumerate(f.store.index) if isinstance(e, Const) and k not in f.chosen]
+    if any(isinstance(s, n.If) for s in inside) or not f.chosen:
+        return False
+    if len(f.store.index) != len(f.chosen) + len(axes) + len(fixed):
         return False
     return not any(variables_read(f.store.index[k]) & axes for k in f.chosen)
 
