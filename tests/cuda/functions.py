@@ -296,6 +296,26 @@ def gathered_twice(x, i, j):
     return (y[j] + 1).reshape(5, 5).max(axis=0), y
 
 
+@case([(np.arange(1500).reshape(30, 50) % 11,), (np.arange(1500).reshape(30, 50) % 12,)])
+def counts_of_blocks(x):
+    h = np.zeros(11, np.int64)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            h[x[i, j]] += 2
+    return h
+
+
+@case([(vector(600, "float64"), 40), (np.where(np.arange(600) == 411, np.nan, 1.5), 40)])
+def checked_points(x, n):
+    out, rows = np.zeros((len(x) // n, n)), np.zeros(len(x) // n)
+    for i in range(len(x) // n):
+        for j in range(n):
+            out[i, j] = int(x[i * n + j] * 10) + i
+    for i in range(len(rows)):
+        rows[i] = 2.0 * i
+    return out, rows
+
+
 # --- results
 
 

@@ -271,3 +271,82 @@ def test_updates_of_several_elements_are_sorted_once() -> None:
 def test_updates_of_one_element_stay_in_order() -> None:
     h, x, w = np.zeros((50, 2)), RNG.integers(0, 50, 6000), RNG.standard_normal(6000) * 1e-3
     alike(one_place_twice, h, x, w, target="cuda")
+
+
+# ---- updates with checks, and counts of blocks -----------------------------------------------------------------------
+
+
+def confusion(true, found, n):
+    m = np.zeros((n, n), np.int64)
+    for k in range(len(true)):
+        m[true[k], found[k]] += 1
+    return m
+
+
+def threes(x, n, dtype):
+    h = np.zeros(n, dtype)
+    for k in range(len(x)):
+        if x[k] > 0:
+            h[int(x[k])] += 3
+        else:
+            h[0] += 3
+    return h
+
+
+def two_tables(x, n):
+    low, high = np.zeros(n, np.int32), np.full(n, 2**31 - 3, np.int32)
+    for k in range(len(x)):
+        low[x[k]] += 1
+        high[n - 1 - x[k]] += 1
+    return low, high
+
+
+def masked(x, m, n):
+    h = np.zeros(n, np.int32)
+    for k in range(len(x)):
+        h[x[k]] += 5 if m[k] else 0
+    return h
+
+
+def seen(h, x):
+    for k in range(len(x)):
+        h[x[k]] += 1
+    return h
+
+
+def test_counts_are_checked_where_they_are_made() -> None:
+    true, found = RNG.integers(-10, 10, (2, 6000))
+    compiled, code = compiled_for(confusion, true, found, 10)
+    assert "put_failure" in code and "failing" not in code
+    alike(confusion, true, found, 10, compiled=compiled)
+    alike(confusion, true[::-2], found[::-2], 10, target="cuda")
+    alike(confusion, true[:0], found[:0], 0, target="cuda")
+    for bad, worse in ((10, 0), (0, 10), (-21, 30)):
+        true[5000] += 20 + bad
+        found[4000] += 20 + worse
+        alike(confusion, true, found, 10, compiled=compiled)
+    alike(seen, np.zeros(9, np.int64), RNG.integers(0, 10, 500), target="cuda")  # what came before is there
+
+
+@pytest.mark.parametrize("n", [9, 1024, 1025, 3000])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64])
+def test_blocks_count_in_bins_of_their_own_where_places_are_few(n: int, dtype: type) -> None:
+    x = RNG.uniform(-1, 9, 20_000)
+    x[::7] = RNG.uniform(0, n, len(x[::7]))
+    _, code = compiled_for(threes, x, n, dtype)
+    assert "h_bins[1024]" in code and " * (" in code
+    alike(threes, x, n, dtype, target="cuda")
+    alike(threes, x[:100], n, dtype, target="cuda")  # not worth its beginning
+    x[17_000], x[16_000] = np.nan, np.inf
+    alike(threes, x, n, dtype, target="cuda")
+
+
+def test_counts_wrap_as_numpy_s() -> None:
+    x = RNG.integers(0, 50, 9000)
+    _, code = compiled_for(two_tables, x, 50)
+    assert "low_bins" in code and "high_bins" in code
+    with np.errstate(all="ignore"):
+        alike(two_tables, x, 50, target="cuda")
+    for m in (x > 20, x < 0):
+        alike(masked, x, m, 50, target="cuda")
+    alike(lambda x: np.histogram(x, 20, (0, 50))[0], x.astype(float), target="cuda")
