@@ -39,6 +39,7 @@ from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
@@ -113,7 +114,7 @@ from transkern.fuse.schedule.parts import sum_parts
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
-from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
+from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer

@@ -316,6 +316,19 @@ def checked_points(x, n):
     return out, rows
 
 
+@case([(matrix(3, 18, "float64"), matrix(3, 20, "float64")), (matrix(2, 17, "float64"), matrix(2, 9, "float64"))])
+def tables_of_rows(x, y):
+    out = np.empty(len(x))
+    for s in range(len(x)):
+        d = np.full((x.shape[1] + 1, y.shape[1] + 1), np.inf)
+        d[0, 0] = 0.0
+        for i in range(1, x.shape[1] + 1):
+            for j in range(1, y.shape[1] + 1):
+                d[i, j] = abs(x[s, i - 1] - y[s, j - 1]) + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+        out[s] = d[x.shape[1], y.shape[1]]
+    return out
+
+
 # --- results
 
 

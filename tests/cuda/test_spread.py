@@ -350,3 +350,89 @@ def test_counts_wrap_as_numpy_s() -> None:
     for m in (x > 20, x < 0):
         alike(masked, x, m, 50, target="cuda")
     alike(lambda x: np.histogram(x, 20, (0, 50))[0], x.astype(float), target="cuda")
+
+
+# ---- tables of a block's own ----------------------------------------------------------------------------------------
+
+
+def warping(x, y, band):
+    out = np.empty(len(x))
+    for s in range(len(x)):
+        d = np.full((x.shape[1] + 1, y.shape[1] + 1), np.inf)
+        d[0, 0] = 0.0
+        for i in range(1, x.shape[1] + 1):
+            for j in range(1, y.shape[1] + 1):
+                if abs(i - j) <= band:
+                    d[i, j] = abs(x[s, i - 1] - y[s, j - 1]) + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+        out[s] = d[x.shape[1], y.shape[1]]
+    return out
+
+
+def test_a_block_goes_through_its_table_by_diagonals() -> None:
+    x, y = RNG.standard_normal((2, 9, 40))
+    compiled, code = compiled_for(warping, x, y[:, :25], 30)
+    assert "wave" in code
+    alike(warping, x, y[:, :25], 30, compiled=compiled)
+    alike(warping, x[:, :15], y[::-1, ::-1], 3, target="cuda")
+    x[3, 4], y[5, 6] = np.nan, -np.inf
+    alike(warping, x, y, 40, target="cuda")
+    alike(warping, x[:0], y[:0], 4, target="cuda")
+    alike(warping, x[:, :1], y[:, :0], 4, target="cuda")
+
+
+def edits(a, b):
+    prev = np.arange(len(b) + 1)
+    for i in range(len(a)):
+        cur = np.empty(len(b) + 1, np.int64)
+        cur[0] = i + 1
+        for j in range(len(b)):
+            cur[j + 1] = min(cur[j] + 1, prev[j + 1] + 1, prev[j] + (0 if a[i] == b[j] else 1))
+        prev = cur
+    return prev[len(b)], prev
+
+
+def aligned(x, y, gap):
+    last = np.zeros(len(y) + 1)
+    for i in range(1, len(x) + 1):
+        row = np.zeros(len(y) + 1)
+        for j in range(1, len(y) + 1):
+            row[j] = max(0.0, last[j - 1] + x[i - 1] * y[j - 1], last[j] - gap, row[j - 1] - gap)
+        last = row
+    return last
+
+
+def with_the_last_row(x, y):
+    last = np.zeros(len(y))
+    for i in range(len(x)):
+        row = last * 0.5
+        for j in range(1, len(y)):
+            row[j] = max(row[j - 1], last[j - 1]) + x[i] * y[j]
+        last = row
+    return last
+
+
+def in_one_row(x, y):
+    row = np.zeros(len(y))
+    for i in range(len(x)):
+        for j in range(1, len(y)):
+            row[j] = max(row[j - 1], row[j]) + x[i] * y[j]
+    return row
+
+
+def test_rows_that_follow_each_other_go_by_diagonals() -> None:
+    a, b = RNG.integers(0, 5, 40), RNG.integers(0, 5, 33)
+    compiled, code = compiled_for(edits, a, b)
+    assert "wave" in code
+    for n in (0, 1, 15, 16, 17, 40):
+        for m in (0, 1, 15, 16, 33):
+            alike(edits, a[:n], b[:m], compiled=compiled if n > 1 < m else None, target="cuda")
+    alike(edits, a[::-2], b[::-1], target="cuda")
+
+
+def test_floats_of_such_rows_have_their_bits() -> None:
+    x, y = RNG.standard_normal(30), RNG.standard_normal(41)
+    for function in (lambda x, y: aligned(x, y, 0.5), with_the_last_row, in_one_row):
+        alike(function, x, y, target="cuda")
+        special = x.copy()
+        special[3], special[20] = np.nan, -np.inf
+        alike(function, special, y, target="cuda")

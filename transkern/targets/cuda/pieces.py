@@ -120,7 +120,7 @@ def _elements(count, each):
     "_binned": '''
 def _binned(count):
     """As for elements, with few blocks: each adds to an array what it has counted by itself."""
-    most = max(2 * _multiprocessors(), min(-(-count // 4096), 32 * _multiprocessors()))
+    most = max(8 * _multiprocessors(), min(-(-count // 4096), 32 * _multiprocessors()))
     return max(1, min(-(-count // 256), most)), 256
 ''',
     "_reduced": '''
