@@ -329,6 +329,18 @@ def tables_of_rows(x, y):
     return out
 
 
+@case([(matrix(20, 9, "float64"), 2)])
+def directions(x, steps):
+    for _ in range(steps):
+        new = np.zeros((4, *x.shape))
+        for k in range(4):
+            t = x * (k + 1)
+            t[0] = k
+            new[k] = np.roll(t, k - 1, axis=0) + t[::-1]
+        x = new[0] + new[1] * new[2] - new[3]
+    return x
+
+
 # --- results
 
 

@@ -27,7 +27,7 @@ _BY_NAME = {function.__name__: (function, calls) for function, calls, _ in funct
 _FORMS = (
     "filtered_rows", "running", "extremes", "by_row", "relaxed", "powers", "greedy", "selection_sort",
     "checked_in_order", "sums_and_elements", "row_statistics", "column_statistics", "sums_between_elements",
-    "gathered_twice", "counts_of_blocks", "checked_points", "tables_of_rows",
+    "gathered_twice", "counts_of_blocks", "checked_points", "tables_of_rows", "directions",
 )  # fmt: skip
 
 

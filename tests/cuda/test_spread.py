@@ -100,6 +100,44 @@ def test_parts_of_a_nest_keep_their_order() -> None:
     assert not re.search(r"for \(long long (\w+) = 0; \1 < n", code)
 
 
+def in_directions(x, steps):
+    for _ in range(steps):
+        new = np.zeros((4, *x.shape))
+        for k in range(4):
+            t = x * (k + 1)
+            t[0] = k
+            new[k] = np.roll(t, k - 1, axis=0) + t[::-1]
+        x = new.sum(axis=0) * 0.1
+    return x
+
+
+def of_channels(image):
+    out = np.empty_like(image)
+    means = np.zeros(3)
+    for c in range(3):
+        plane = image[:, :, c]
+        means[c] = plane[0, 0] * 2
+        wide = np.zeros((plane.shape[0] + 2, plane.shape[1]))
+        wide[1:-1] = plane - means[c]
+        out[:, :, c] = wide[2:] - wide[:-2]
+    return out, means
+
+
+def test_few_iterations_of_long_loops_go_apart() -> None:
+    x = RNG.standard_normal((40, 7))
+    for case in (x, x[:1], x[::-1, ::2]):
+        alike(in_directions, case, 3, target="cuda")
+    x[3, 4], x[0, 0] = np.nan, -np.inf
+    alike(in_directions, x, 3, target="cuda")
+    _, code = compiled_for(in_directions, x, 3)
+    assert "slices_" not in code  # no iteration has memory of its own
+    image = RNG.standard_normal((30, 50, 3))
+    alike(of_channels, image, target="cuda")
+    alike(of_channels, image[::2, ::-1], target="cuda")
+    _, code = compiled_for(of_channels, image)
+    assert "slices_" not in code
+
+
 # ---- updates in several loops ----------------------------------------------------------------------------------------
 
 
