@@ -110,8 +110,10 @@ def _steps(
     if len(steps) < 2 or not long or not all(isinstance(s, _PLAIN) for s in walk(steps)):
         return None
     own = [buffers[s.buffer] for s in body if isinstance(s, n.Alloc)]
-    inside = {*(a.axis for a in axes), *(s.name for s in lets)}
-    if any(x.layout != "C" or x.element or variables_read(d) & inside for x in own for d in (*x.dims, b.ZERO)):
+    inside = {*(a.axis for a in axes), *(name for s in body for name in scalars_set(s))}
+    if any(x.layout != "C" or x.element or x.is_reserved for x in own):
+        return None
+    if any(variables_read(d) & inside for x in own for d in x.dims):
         return None
     written = {name for s in body for name in buffers_written(s)}
     changed = {name for s in steps for name in scalars_set(s)}

@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transkern.analysis.verdicts import reads_of
@@ -60,8 +60,12 @@ class _Rows:
 
 
 class _Rolling(Waves):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.outermost = {id(s) for s in _outermost(program.body)}
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if not self.parallel and not self.levels and isinstance(s, n.Loop) and s.kind == "sequential" and not s.fails:
+        if id(s) in self.outermost and isinstance(s, n.Loop) and s.kind == "sequential" and not s.fails:
             rows = self.rows(s)
             made = None if rows is None else self.whole(s, rows)
             if made is not None:
@@ -164,6 +168,15 @@ class _Rolling(Waves):
         room = b.compare("less_equal", b.mul(count, width), b.index(_MOST))
         few = b.compare("greater_equal", width, b.index(LEAST))
         return [n.If(b.both(b.both(enough, few), room), tuple(steps), (s,), span=span)]
+
+
+def _outermost(block: Sequence[n.Stmt]) -> Iterator[n.Loop]:
+    """The loops around which there is none: the host may give them memory."""
+    for s in block:
+        if isinstance(s, n.Loop):
+            yield s
+        elif isinstance(s, n.If):
+            yield from _outermost((*s.then, *s.orelse))
 
 
 def _copied(s: n.Stmt, row: str) -> str | None:
