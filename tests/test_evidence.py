@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +80,14 @@ def test_there_are_sixty_functions_and_their_names_are_their_own() -> None:
 
 def test_the_page_says_what_was_found() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == page.page()
+
+
+def test_chips_that_a_run_leaves_out_have_the_rows_of_another(tmp_path: Path) -> None:
+    old = tmp_path / "old.json"
+    rows = [{"function": "f", "arch": arch, "launches": 1} for arch in ("sm_80", "sm_90", "v5e")]
+    old.write_text(json.dumps({"date": "2026-11-01T00:00:00", "evidence": rows, "clock": []}))
+    rest = evidence._rest(old, ["sm_80", "sm_90"])
+    assert rest["chips"] == ["v5e"] and [row["arch"] for row in rest["evidence"]] == ["v5e"]
 
 
 def test_the_page_leaves_empty_what_is_not_known() -> None:

@@ -36,8 +36,10 @@ from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
@@ -57,7 +59,7 @@ from transkern.fuse.loops.fills import drop_dead_fills
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
-from transkern.fuse.loops.parallel import parallelise
+from transkern.fuse.loops.parallel import parallelise, parallelise_for_cuda, parallelise_with_checks
 from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
@@ -112,7 +114,7 @@ from transkern.fuse.schedule.parts import sum_parts
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
-from transkern.fuse.schedule.wavefront import order_by_waves, tile_wavefronts
+from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
@@ -284,7 +286,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
-    *DEVICE_PASSES[_HELD:_FORMED],
+    *(parallelise_for_cuda if p is parallelise else p for p in DEVICE_PASSES[_HELD:_FORMED]),
     batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
     check_updates,  # before loops are asked whether they act on elements of others
@@ -292,8 +294,10 @@ CUDA_PASSES: tuple[Pass, ...] = (
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],
+    parallelise_with_checks,  # when loops that may fail have nothing more to be fused with
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
+    part_nests,  # when nothing fuses loops any more
     DEVICE_PASSES[_PLACED],
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],

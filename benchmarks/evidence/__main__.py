@@ -1,10 +1,11 @@
 """`make evidence`: what becomes of everyday functions on GPUs and TPUs, on a machine that has neither.
 
-    python -m benchmarks.evidence [--only softmax] [--arch sm_90,v5e] [--jobs 2] [--output FILE]
+    python -m benchmarks.evidence [--only softmax] [--arch sm_90,v5e] [--jobs 2] [--output FILE] [--rest FILE]
 
 NVRTC and libtpu compile the kernels for each architecture; the simulator runs them and counts what they ask of memory.
 Each function is a process of its own with a time limit, and what was found is remembered by the texts it was found of:
-a rerun takes seconds. A whole run writes `benchmarks/results/DATE-evidence.json` and docs/evidence.md.
+a rerun takes seconds. A whole run writes `benchmarks/results/DATE-evidence.json` and docs/evidence.md; so does one of
+some chips with the `rest` of an earlier run's file, which the page then says.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ def main() -> int:
     parser.add_argument("--arch", default=",".join(_USUAL), help="which chips, with commas between")
     parser.add_argument("--jobs", type=int, default=2, help="how many processes at once")
     parser.add_argument("--output", type=Path, help="where the JSON goes")
+    parser.add_argument("--rest", type=Path, help="a file of results, whose rows those of the other chips are")
     parser.add_argument("--check", action="store_true", help="run nothing; 1 where docs/evidence.md is another")
     parser.add_argument("--part", default="", help=argparse.SUPPRESS)  # what a child does
     options = parser.parse_args()
@@ -54,7 +56,8 @@ def main() -> int:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join((*GPUS, *TPUS))}")
     names = [s.name for s in subjects(options.only)]
     begin, date = time.monotonic(), datetime.datetime.now(datetime.UTC)
-    whole = not options.only and set(archs) >= set(_USUAL)
+    rest = _rest(options.rest, archs) if options.rest else {}
+    whole = not options.only and {*archs, *rest.get("chips", ())} >= set(_USUAL)
     path = options.output
     if path is None and whole:
         path = ROOT / "benchmarks" / "results" / f"{date.date()}-evidence.json"
@@ -62,13 +65,14 @@ def main() -> int:
     def write(rows: list[dict[str, Any]]) -> None:  # after each part: what is known is kept whatever happens next
         record = {
             "date": date.isoformat(timespec="seconds"), "seconds": round(time.monotonic() - begin),
-            "versions": _versions(), "evidence": [row for row in rows if row["arch"] != "clock"],
-            "clock": [row for row in rows if row["arch"] == "clock" and "failed" not in row],
+            "versions": _versions(), "rest": {key: rest[key] for key in ("date", "chips") if rest},
+            "evidence": [row for row in rows if row["arch"] != "clock"] + rest.get("evidence", []),
+            "clock": [row for row in rows if row["arch"] == "clock" and "failed" not in row] or rest.get("clock", []),
         }  # fmt: skip
         if path is not None:
             path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
-    _run(names, options.only, archs, options.jobs, clock.names() if whole else [], write)
+    _run(names, options.only, archs, options.jobs, clock.names() if whole and not rest else [], write)
     if path is not None:
         print(f"written: {path}")
     if whole and not options.output:
@@ -77,6 +81,14 @@ def main() -> int:
         page.PAGE.write_text(page.page(), encoding="utf-8")
         print(f"written: {page.PAGE}")
     return 0
+
+
+def _rest(path: Path, archs: list[str]) -> dict[str, Any]:
+    """The rows of an earlier run for the chips that this one leaves out, which chips these are, and its date."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    rows = [row for row in record["evidence"] if row["arch"] not in archs]
+    chips = list(dict.fromkeys(row["arch"] for row in rows))
+    return {"date": record["date"], "chips": chips, "evidence": rows, "clock": record["clock"]}
 
 
 def _check() -> int:

@@ -25,7 +25,7 @@ libtpu compile the kernels for each architecture, and the simulator runs them at
 empty cell: not known, or it means nothing for this function. `python -m benchmarks.evidence --check` says whether the
 page is what the file of results says.
 
-{versions}; `{file}`.
+{versions}; `{file}`.{rest}
 """
 
 _COLUMNS = """
@@ -93,7 +93,9 @@ def page() -> str:
     rows = record["evidence"]
     names = list(dict.fromkeys(row["function"] for row in rows))
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
-    parts = [_HEAD.format(count=len(names), versions=versions, file=record["file"])]
+    kept = record.get("rest")
+    rest = f" What it says of {', '.join(kept['chips'])} is from {kept['date'][:10]}." if kept else ""
+    parts = [_HEAD.format(count=len(names), versions=versions, file=record["file"], rest=rest)]
     chips = "; ".join(
         f"{g.name} ({a}): {g.multiprocessors} multiprocessors, {g.clock / 1e9:g} GHz, {g.memory / 1e12:.3g} TB/s"
         for a, g in GPUS.items()

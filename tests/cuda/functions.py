@@ -296,6 +296,51 @@ def gathered_twice(x, i, j):
     return (y[j] + 1).reshape(5, 5).max(axis=0), y
 
 
+@case([(np.arange(1500).reshape(30, 50) % 11,), (np.arange(1500).reshape(30, 50) % 12,)])
+def counts_of_blocks(x):
+    h = np.zeros(11, np.int64)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            h[x[i, j]] += 2
+    return h
+
+
+@case([(vector(600, "float64"), 40), (np.where(np.arange(600) == 411, np.nan, 1.5), 40)])
+def checked_points(x, n):
+    out, rows = np.zeros((len(x) // n, n)), np.zeros(len(x) // n)
+    for i in range(len(x) // n):
+        for j in range(n):
+            out[i, j] = int(x[i * n + j] * 10) + i
+    for i in range(len(rows)):
+        rows[i] = 2.0 * i
+    return out, rows
+
+
+@case([(matrix(3, 18, "float64"), matrix(3, 20, "float64")), (matrix(2, 17, "float64"), matrix(2, 9, "float64"))])
+def tables_of_rows(x, y):
+    out = np.empty(len(x))
+    for s in range(len(x)):
+        d = np.full((x.shape[1] + 1, y.shape[1] + 1), np.inf)
+        d[0, 0] = 0.0
+        for i in range(1, x.shape[1] + 1):
+            for j in range(1, y.shape[1] + 1):
+                d[i, j] = abs(x[s, i - 1] - y[s, j - 1]) + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+        out[s] = d[x.shape[1], y.shape[1]]
+    return out
+
+
+@case([(matrix(20, 9, "float64"), 2)])
+def directions(x, steps):
+    for _ in range(steps):
+        new = np.zeros((4, *x.shape))
+        for k in range(4):
+            t = x * (k + 1)
+            t[0] = k
+            new[k] = np.roll(t, k - 1, axis=0) + t[::-1]
+        x = new[0] + new[1] * new[2] - new[3]
+    return x
+
+
 # --- results
 
 

@@ -49,7 +49,7 @@ def marked(axes: list[str], checks: bool, program: n.Program) -> n.Program:
     return replace(program, body=block(program.body))
 
 
-_PROVING = ("prove_bounds", "split_loops", "parallelise", "lanes_outside")
+_PROVING = ("prove_bounds", "split_loops", "parallelise_for_cuda", "parallelise_with_checks", "lanes_outside")
 
 
 def program_of(name: str, args: tuple[Any, ...], checks: bool = True) -> n.Program:

@@ -27,7 +27,7 @@ _BY_NAME = {function.__name__: (function, calls) for function, calls, _ in funct
 _FORMS = (
     "filtered_rows", "running", "extremes", "by_row", "relaxed", "powers", "greedy", "selection_sort",
     "checked_in_order", "sums_and_elements", "row_statistics", "column_statistics", "sums_between_elements",
-    "gathered_twice",
+    "gathered_twice", "counts_of_blocks", "checked_points", "tables_of_rows", "directions",
 )  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def run_checked(program: Any, args: tuple[Any, ...], recorder: Recorder, kind: L
     variants = [text, *([small_grid(text)] if "_GRID_FROM = " in text else [])]
     for variant in variants:
         call: Callable[..., Any] = launcher_function(program.name, code, variant, simulate=True)
-        with contextlib.suppress(IndexError):  # a check that fails is a launch like any other
+        with contextlib.suppress(IndexError, ValueError):  # a check that fails is a launch like any other
             call(*[a.copy() if isinstance(a, np.ndarray) else a for a in args])
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     launches = []
@@ -53,7 +53,7 @@ def run_checked(program: Any, args: tuple[Any, ...], recorder: Recorder, kind: L
 @pytest.mark.parametrize("name", _FORMS)
 def test_form(name: str, kind: Literal["memory", "race"], recorder: Recorder) -> None:
     function, calls = _BY_NAME[name]
-    args = calls[{"checked_in_order": -1, "by_row": 1, "filtered_rows": 1}.get(name, 0)]
+    args = calls[{"checked_in_order": -1, "by_row": 1, "filtered_rows": 1, "checked_points": 1}.get(name, 0)]
     program = program_from(Path(functions.__file__).read_text(), types_of(function.__name__, args))
     run_checked(program, args, recorder, kind)
 

@@ -11,10 +11,11 @@ what it did in the loop, and has the same bits.
 - *Property.* The iterations of a loop in order do nothing but to change elements by two operands of which one is the
   element itself, under conditions that do not change, and read nothing that another iteration changes. Along the axes
   of parallel loops inside, an element's place is the axis itself; data choose the others.
-- *Legality.* Two elements have nothing to do with each other. Several updates in one loop go to different arrays: each
-  is a loop of its own.
+- *Legality.* Two elements have nothing to do with each other. Several updates in one loop go to different arrays, or to
+  places of which a subscript is one number here and another there: each is a loop of its own.
 - *Schedule.* Where a loop has many iterations for each element. Updates that go to the same places, in one loop or in
-  several, have these sorted once. A loop around that would run in one kernel runs on the host then.
+  several, have these sorted once; in a loop around that changes nothing of them, in its first iteration. A loop around
+  that would run in one kernel runs on the host then.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     own_exprs,
+    scalars_set,
     variables_read,
     walk,
     with_bodies,
@@ -75,9 +77,11 @@ class Fold:
 
     @property
     def chosen(self) -> list[int]:
-        """The dimensions in which data choose the place."""
+        """The dimensions in which data choose the place; one in which it is the same in all iterations is none, where
+        there are others."""
         axes = {Var(s.axis, "index") for s in self.axes}
-        return [k for k, e in enumerate(self.store.index) if e not in axes]
+        found = [k for k, e in enumerate(self.store.index) if e not in axes]
+        return [k for k in found if not isinstance(self.store.index[k], Const)] or found
 
     @property
     def outside(self) -> _Block:
@@ -95,14 +99,23 @@ def folds_of(loop: n.Loop, buffers: Mapping[str, n.Buffer]) -> list[Fold]:
     if loop.kind != "sequential" or loop.start != b.ZERO or loop.step != b.ONE:
         return []
     found = _folds(loop.body, (), {loop.axis})
-    changed = Counter(f.store.buffer for f in found or ())
-    if not found or max(changed.values()) > 1 or not all(_is_apart(f, buffers[f.store.buffer]) for f in found):
+    if not found or not all(_is_apart(f, buffers[f.store.buffer]) for f in found):
         return []
+    if any(_may_meet(f.store, g.store) for k, f in enumerate(found) for g in found[:k]):
+        return []
+    changed = {f.store.buffer for f in found}
     for f in found:
         reads = [f.other, *f.store.index, *(e for s in f.around for e in own_exprs(s))]
-        if any(changed.keys() & buffers_read(e) for e in reads):
+        if any(changed & buffers_read(e) for e in reads):
             return []
     return found
+
+
+def _may_meet(one: n.Store, two: n.Store) -> bool:
+    """Whether two updates of a loop may be of one element: not where a subscript is one number here, another there."""
+    pairs = zip(one.index, two.index, strict=False)
+    apart = any(isinstance(x, Const) and isinstance(y, Const) and x.value != y.value for x, y in pairs)
+    return one.buffer == two.buffer and not apart
 
 
 def in_order_outside(s: n.Loop) -> n.Loop:
@@ -160,7 +173,10 @@ def _is_apart(f: Fold, into: n.Buffer) -> bool:
         return False
     axes = {s.axis for s in f.axes}
     inside = f.around[len(f.outside) :]
-    if any(isinstance(s, n.If) for s in inside) or len(f.store.index) != len(f.chosen) + len(axes) or not f.chosen:
+    fixed = [k for k, e in enumerate(f.store.index) if isinstance(e, Const) and k not in f.chosen]
+    if any(isinstance(s, n.If) for s in inside) or not f.chosen:
+        return False
+    if len(f.store.index) != len(f.chosen) + len(axes) + len(fixed):
         return False
     return not any(variables_read(f.store.index[k]) & axes for k in f.chosen)
 
@@ -215,6 +231,8 @@ class _Sorted:
         self.sets = Counter(name for s in walk(program.body) for name in _sets(s))
         self.values = _set_once(program, self.sets)
         self.sure = False  # it has been asked whether loops have many iterations
+        self.outside: n.Loop | None = None  # a loop around, in whose iterations places may be the same
+        self.kept: list[n.Stmt] = []  # arrays of the orders that it keeps
 
     def block(self, statements: Sequence[n.Stmt]) -> _Block:
         out: list[n.Stmt] = []
@@ -226,10 +244,17 @@ class _Sorted:
             made: Sequence[n.Stmt] = self.sorted(s, loop, folds, known) if folds and loop is not None else ()
             for key in [k for k, x in known.items() if x.reads & changed]:
                 del known[key]
-            if not made and isinstance(s, n.Loop):
-                made = self.around(s)
-            out += made or [with_bodies(s, self.block) if runs_on_host(s) else s]
+            if not made:
+                made = self.inside(s)
+            out += made
         return tuple(out)
+
+    def inside(self, s: n.Stmt) -> Sequence[n.Stmt]:
+        """A statement that holds such loops, which may come to them in some iterations of the loop around alone."""
+        before, self.outside = self.outside, None
+        made = (isinstance(s, n.Loop) and self.around(s)) or (with_bodies(s, self.block) if runs_on_host(s) else s,)
+        self.outside = before
+        return made
 
     def plain(self, e: Expr) -> Expr:
         """`e` without names for what is known by other names."""
@@ -267,10 +292,22 @@ class _Sorted:
         if made_inside & _used_outside(self.program.body, s):
             return ()
         copy = with_own_names(s, self.names, self.variables, self.buffers)
-        before, self.sure = self.sure, True
+        before = self.sure, self.outside, self.kept
+        self.sure, self.outside, self.kept = True, copy, []
         body = self.block(copy.body)
-        self.sure = before
-        return (n.If(reduce(b.both, many), (replace(copy, body=body),), (s,), span=s.span),)
+        whole = (*self.kept, replace(copy, body=body))
+        self.sure, self.outside, self.kept = before
+        return (n.If(reduce(b.both, many), whole, (s,), span=s.span),)
+
+    def stays(self, reads: frozenset[str], asked: Sequence[Expr]) -> bool:
+        """Whether places are the same in all iterations of the loop around."""
+        around = self.outside
+        if around is None or reads & {*buffers_written(around), *(x.buffer for x in _allocs(around))}:
+            return False
+        inside = {around.axis, *scalars_set(around), *(name for x in walk((around,)) for name in _sets(x))}
+        if any(isinstance(x, (n.Break, n.Continue)) for x in walk(around.body)):
+            return False  # the first iteration may not come there
+        return not any(variables_read(e) & inside for e in asked)
 
     def sorted(
         self, as_it_was: n.Stmt, s: n.Loop, folds: Sequence[Fold], known: dict[_Key, _Order]
@@ -291,11 +328,16 @@ class _Sorted:
                 order, begins, ends = (self.names.fresh(base) for base in ("order", "begins", "ends"))
                 reads = frozenset(x for e in (*index, *conditions) for x in buffers_read(e))
                 had = known[key] = _Order(reads, order, begins, ends)
+                once = self.sure and self.stays(reads, asked)
                 for name, extent in ((order, s.stop), (begins, size), (ends, size)):  # loops behind read them, too
                     held = extent if self.sure else b.where(many, extent, b.ZERO)
                     self.buffers[name] = n.Buffer(name, "int64", (held,))
-                    before.append(n.Alloc(name))
-                steps += self.in_order(s, f, size, had)
+                    (self.kept if once else before).append(n.Alloc(name))
+                if once and (loop := self.outside) is not None:
+                    first = b.compare("equal", Var(loop.axis, "index"), loop.start)
+                    steps.append(n.If(first, tuple(self.in_order(s, f, size, had)), (), span=s.span))
+                else:
+                    steps += self.in_order(s, f, size, had)
             steps += self.steps(s, f, size, had)
         if self.sure:
             return (*before, *steps)
@@ -405,6 +447,10 @@ class _Sorted:
 
 def _loop(s: n.Loop, axis: Var, stop: Expr, *body: n.Stmt) -> n.Stmt:
     return n.Loop(axis.name, b.ZERO, stop, b.ONE, "parallel", body, span=s.span)
+
+
+def _allocs(loop: n.Loop) -> Iterator[n.Alloc]:
+    return (x for x in walk((loop,)) if isinstance(x, n.Alloc))
 
 
 def _used_outside(block: Sequence[n.Stmt], loop: n.Loop) -> set[str]:

@@ -97,6 +97,8 @@ def _written_out(lets: Sequence[n.Stmt], e: Expr) -> Expr:
 
 def _apart(s: n.Loop, names: Names, buffers: dict[str, n.Buffer]) -> tuple[n.Stmt, ...]:
     s = normal(s)
+    if updates_at_once(s, buffers):
+        return (s,)  # whose kernel checks each iteration itself
     guards = [x for x in s.body if isinstance(x, n.Guard)]
     if not guards and folds_of(s, buffers):
         return (s,)

@@ -27,6 +27,7 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
+    buffers_written,
     exprs,
     scalars_set,
     scalars_used,
@@ -41,14 +42,38 @@ def parallelise(program: n.Program) -> n.Program:
     """The program with loops that are proven independent marked as parallel."""
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    walker = _Parallelising(program)
+    return _walked(program, _Parallelising(program))
+
+
+def parallelise_for_cuda(program: n.Program) -> n.Program:
+    """`parallelise`, but for loops whose checks need what they compute: `parallelise_with_checks` takes those."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    return _walked(program, _Parallelising(program, late=False))
+
+
+def parallelise_with_checks(program: n.Program) -> n.Program:
+    """The program with loops parallel that are in order for their checks alone: where some fail, the target raises
+    what the earliest iteration does, and what the others have stored nobody sees.
+
+        for i in range(n):                           parallel i in 0 .. n:
+            guard not isnan(x[i])           to           guard not isnan(x[i])
+            y[i] = int(x[i])                             y[i] = int(x[i])
+    """
+    if not any(isinstance(s, n.Guard) for s in walk(program.body)):
+        return program
+    return _walked(program, _WithChecks(program))
+
+
+def _walked(program: n.Program, walker: _Parallelising) -> n.Program:
     return replace(program, body=walker.block(program.body), variables=walker.variables, buffers=walker.buffers)
 
 
 class _Parallelising(Walk):
     loops_only = True
 
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, program: n.Program, late: bool = True) -> None:
+        self.late_checks = late
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
@@ -184,6 +209,8 @@ class _Parallelising(Walk):
     ) -> list[n.Stmt] | None:
         """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should.
         None where it must not."""
+        if not self.late_checks:
+            return None
         fine = self.names.fresh("fine")
         body = self.late(loop, verdict, "bool", fine, dear)
         if body is None:
@@ -225,6 +252,31 @@ class _Parallelising(Walk):
 
 def _parallel_loops(s: n.Loop) -> int:
     return sum(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk((s,)))
+
+
+_CHECKED = (n.Let, n.Assign, n.Store, n.If, n.Loop, n.While, n.Break, n.Continue, n.Guard)
+"""What a loop with checks may have inside."""
+
+
+class _WithChecks(_Parallelising):
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, n.Loop) or s.fails:
+            return [s if isinstance(s, n.Loop) else self.inside(s)]
+        if s.kind != "sequential" or not any(isinstance(x, n.Guard) for x in walk(s.body)):
+            return [self.inside(s)]
+        verdict = self.judged(s) if self.is_unseen(s) else None
+        made = self.inside(s)
+        assert isinstance(made, n.Loop)
+        if verdict is None or not verdict.parallel:
+            return [made]
+        return [self.own(replace(made, kind="parallel"), verdict)]
+
+    def is_unseen(self, s: n.Loop) -> bool:
+        """Whether nobody sees what a loop has stored where it raises."""
+        inside = [*walk(s.body)]
+        written = {name for x in inside for name in buffers_written(x)}
+        plain = all(isinstance(x, _CHECKED) and not (isinstance(x, n.Guard) and x.changes) for x in inside)
+        return plain and all(self.buffers[name].role != "argument" for name in written)
 
 
 def _parted(

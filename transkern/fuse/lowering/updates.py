@@ -2,12 +2,13 @@
 
 `counts[x[i]] += 1` runs in order where nothing is known of `x`. A sum of integers is the same in any order, though, and
 so are their extremes and bits; a device has operations for them that no other thread comes between. A sum of floats is
-not: NumPy's order is part of its answer.
+not: NumPy's order is part of its answer. Where a check fails, the earliest iteration raises; nobody may see what the
+others have changed then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -26,9 +27,9 @@ def update_atomically(program: n.Program) -> n.Program:
     return update_at_once(program, _is_atomic, within_loops=True)
 
 
-def updates_at_once(s: n.Loop) -> bool:
-    """Whether a loop in order is one of these."""
-    return s.kind == "sequential" and s.step == b.ONE and _updates(s.body, _is_atomic, True)
+def updates_at_once(s: n.Loop, buffers: Mapping[str, n.Buffer] | None = None) -> bool:
+    """Whether a loop in order is one of these; of `buffers`, with checks if nobody sees what it changes."""
+    return s.kind == "sequential" and s.step == b.ONE and _updates(s.body, _is_atomic, True, buffers)
 
 
 def _is_atomic(_: str, dtype: str) -> bool:
@@ -45,9 +46,12 @@ def update_at_once(
         return tuple(one(s) for s in statements)
 
     def one(s: n.Stmt) -> n.Stmt:
-        if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE:
-            if not _updates(s.body, possible, within_loops):
-                return with_bodies(s, block)
+        if isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE and not s.fails:
+            if within_loops:  # a loop of such loops is one of them
+                s = with_bodies(s, block)
+                assert isinstance(s, n.Loop)
+            if not _updates(s.body, possible, within_loops, program.buffers if within_loops else None):
+                return s if within_loops else with_bodies(s, block)
             return replace(s, kind="parallel", body=_atomic(s.body))
         return with_bodies(s, block)
 
@@ -78,13 +82,20 @@ def _is_place(e: Expr, s: n.Store) -> bool:
     return isinstance(e, Load) and (e.buffer, e.index) == (s.buffer, s.index) and e.dtype == s.value.dtype
 
 
-def _updates(body: Sequence[n.Stmt], possible: Callable[[str, str], bool], within_loops: bool) -> bool:
-    """Whether the iterations only change elements, by operations of any order, and read nothing that they change."""
+def _updates(
+    body: Sequence[n.Stmt], possible: Callable[[str, str], bool], within_loops: bool,
+    buffers: Mapping[str, n.Buffer] | None = None,
+) -> bool:  # fmt: skip
+    """Whether the iterations only change elements, by operations of any order, and read nothing that they change. Of
+    `buffers`, they may be checked if none of these arrays is the caller's."""
     stores = [s for s in walk(body) if isinstance(s, n.Store)]
-    plain = all(isinstance(s, (n.Let, n.Store, n.If)) or _is_parallel(s, within_loops) for s in walk(body))
-    if not stores or not plain:
-        return False
     changed = {s.buffer for s in stores}
+    kinds: tuple[type[n.Stmt], ...] = (n.Let, n.Store, n.If)
+    if buffers is not None and all(buffers[name].role != "argument" for name in changed):
+        kinds = (*kinds, n.Guard)
+    plain = all(isinstance(s, kinds) or _is_parallel(s, within_loops) for s in walk(body))
+    if not stores or not plain or any(isinstance(s, n.Guard) and s.changes for s in walk(body)):
+        return False
     ways: set[tuple[str, str]] = set()
     for s in stores:
         found = operand(s)

@@ -34,10 +34,11 @@ _POINTS = 200_000
 
 def tile_wavefronts(program: n.Program) -> n.Program:
     """The program with pairs of loops that only constant distances order as waves of tiles."""
-    return _by_waves(program, _Tiling)
+    return by_waves(program, _Tiling)
 
 
-def _by_waves(program: n.Program, kind: type[_Tiling]) -> n.Program:
+def by_waves(program: n.Program, kind: type[_Tiling]) -> n.Program:
+    """The program with such loops as a `kind` of waves."""
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
     state = kind(program)
@@ -57,9 +58,10 @@ class _Tiling(Walk):
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel":
-            self.parallel += 1
+            own = not self.is_shared(s)
+            self.parallel += own
             made = self.inside(s)
-            self.parallel -= 1
+            self.parallel -= own
             return [made]
         if not self.parallel and isinstance(s, n.Loop) and b.constant(s.step) == 1:
             inner = _only_loop(s)
@@ -68,6 +70,10 @@ class _Tiling(Walk):
                 if found is not None:
                     return self.ordered(s, inner, *found)
         return [self.inside(s)]
+
+    def is_shared(self, s: n.Loop) -> bool:
+        """Whether threads share an iteration of a parallel loop."""
+        return False
 
     def distances(self, outer: n.Loop, inner: n.Loop) -> tuple[frozenset[Distance], frozenset[str]] | None:
         """The distances that order the two loops, and the private variables; None where there are others."""
@@ -163,7 +169,7 @@ def _plain(inner: n.Loop) -> bool:
 
 # ---- on a device, a point a thread -----------------------------------------------------------------------------------
 
-_LEAST = 16
+LEAST = 16
 """Points along both loops from which a diagonal has something to gain."""
 
 
@@ -171,18 +177,18 @@ _TABLE = 250_000
 """Points up to which a TPU keeps a table in its scalar memory, where a kernel goes through it in order."""
 
 
-def order_by_waves(program: n.Program) -> n.Program:
-    """The program with such loops as diagonals of single points, all of which a device computes at once."""
-    return _by_waves(program, _Waves)
-
-
 def order_large_by_waves(program: n.Program) -> n.Program:
-    """The same for what a TPU's scalar memory does not hold."""
-    return _by_waves(program, _LargeWaves)
+    """The program with such loops as diagonals of single points, all of which a TPU computes at once, where its scalar
+    memory does not hold their table."""
+    return by_waves(program, _LargeWaves)
 
 
-class _Waves(_Tiling):
+class Waves(_Tiling):
     from_points = 0
+
+    def is_shared(self, s: n.Loop) -> bool:
+        """A block has an iteration that holds parallel loops; else one of its threads would go through a table."""
+        return any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body))
 
     def ordered(
         self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
@@ -208,7 +214,7 @@ class _Waves(_Tiling):
         rows = n.Loop(row.name, first, last, b.ONE, "parallel", point, span=outer.span)
         count = b.add(width, b.mul(b.index(skew + 1), b.sub(height, b.ONE)))
         loop = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (rows,), span=outer.span)
-        least = b.index(_LEAST)
+        least = b.index(LEAST)
         enough = b.both(b.compare("greater_equal", height, least), b.compare("greater_equal", width, least))
         if self.from_points:
             points = b.compare("greater_equal", b.mul(height, width), b.index(self.from_points))
@@ -216,5 +222,8 @@ class _Waves(_Tiling):
         return [n.If(enough, (loop,), (plain,), span=outer.span)]
 
 
-class _LargeWaves(_Waves):
+class _LargeWaves(Waves):
     from_points = _TABLE
+
+    def is_shared(self, s: n.Loop) -> bool:
+        return False

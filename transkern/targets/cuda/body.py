@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from transkern import refusals
@@ -80,6 +80,7 @@ class Body:
         )
         self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
         self.mine: set[str] = set()  # memory of one thread, which needs no atomic operations and has none
+        self.bins: Mapping[str, tuple[str, str]] = {}  # where a block counts by itself, and the variable that says if
         self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
 
     # --- text
@@ -200,7 +201,18 @@ class Body:
 
     def store(self, s: n.Store) -> None:
         if s.atomic and s.buffer not in self.mine:
-            self.line(self.update(s))
+            if s.buffer in self.bins:
+                array, few = self.bins[s.buffer]
+                at = self.c.expr(self.c.offset(s.buffer, s.index))
+                match s.value.args if isinstance(s.value, Apply) else ():
+                    case (_, Apply("where", (condition, *_))) | (Apply("where", (condition, *_)), _):
+                        one = f"{self.c.expr(condition)} ? 1u : 0u"
+                    case _:
+                        one = "1u"
+                self.line(f"if ({few}) atomicAdd(&{array}[{at}], {one});")
+                self.line(f"else {self.update(s)}")
+            else:
+                self.line(self.update(s))
             return
         match s.value:
             case Apply("where", (condition, value, Load(s.buffer, s.index))):  # the element stays, or is stored to

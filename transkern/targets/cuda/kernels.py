@@ -21,6 +21,7 @@ from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
+from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.loops import accumulated
 from transkern.targets.cuda.forms.parts import open_points, shares_points
 from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
@@ -126,6 +127,7 @@ class KernelPrinter:
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
+        bins: dict[str, Bins] = {}
         accumulators = accumulated((loop,))
         buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
         name = ident(kernel.name)
@@ -172,15 +174,19 @@ class KernelPrinter:
         else:
             first, step = self.unit.local("thread"), self.unit.local("threads")
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
+            bins = bins_of(group, inner)
+            open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
             group.lines.append("#pragma unroll 1")  # the loop is there for large arrays; unrolled, it takes registers
             order = group.open_nest(axes, first, step)
             group.thread_number = first
             thread = group.thread_body(order)
             thread.loops = 1
+            thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
             thread.nested(inner)
             group.take(thread)
         group.close()
+        close_bins(group, bins)
         if guarded:
             failed = "failure.code > 0 && block.rank() == 0" if rows else "failure.code"
             group.line(f"if ({failed}) put_failure(failure, error);")
@@ -197,6 +203,7 @@ class KernelPrinter:
             params.append("long long *error_records")
         if parts:
             params.append(f"const int {parts}")
+        params += [f"const long long {of.places}" for of in bins.values()]
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
@@ -207,7 +214,8 @@ class KernelPrinter:
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             launch = Launch("parts", (b.product(counts), width))
         else:
-            launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
+            form = "binned" if bins and not accumulators else "elements"
+            launch = Launch(form, (b.product(counts),), REDUCED if accumulators else 1)
         bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
@@ -222,6 +230,7 @@ class KernelPrinter:
             False,
             slices,
             bool(opening),
+            tuple(bins),
         )
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:

@@ -380,6 +380,8 @@ class Launcher:
         match kernel.launch.form:
             case "parts":
                 self.line(f"blocks, threads, parts = {self.use('_sharing')}({', '.join(counts)})")
+            case "binned":
+                self.line(f"blocks, threads = {self.use('_binned')}({counts[0]})")
             case "elements" if not kernel.partials:
                 self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
             case "elements":
@@ -410,6 +412,7 @@ class Launcher:
             arguments.append("errors")
         if kernel.launch.form == "parts":
             arguments.append("np.int32(parts)")
+        arguments += [host.expr(self.bounded(b.product(self.program.buffers[x].dims))) for x in kernel.counted]
         if kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
         else:

@@ -21,7 +21,8 @@ NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many blocks and threads: `form` is ``elements``, ``rows``, ``spread`` or ``block``, `counts` its sizes."""
+    """How many blocks and threads: `form` is ``elements``, ``binned``, ``rows``, ``parts``, ``spread`` or ``block``,
+    `counts` its sizes."""
 
     form: str
     counts: tuple[Expr, ...]
@@ -43,3 +44,4 @@ class KernelText:
     cooperative: bool = False  # a ``block`` kernel that a cooperative grid can run, too: its last parameter is for that
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
+    counted: tuple[str, ...] = ()  # buffers whose numbers of places are its last parameters

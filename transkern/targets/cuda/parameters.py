@@ -97,22 +97,30 @@ def alloc_dims(program: n.Program, kernel: n.Kernel) -> dict[str, tuple[Expr, ..
 
 
 def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
-    """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along."""
+    """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along. A
+    loop that goes along two dimensions at once (a diagonal) has no more than the shorter one."""
     found: dict[Expr, None] = {}
-    axes: set[str] = set()
+    axes: dict[str, frozenset[str]] = {}  # the parallel loops that a name goes along
     made_here = alloc_dims(program, kernel)
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning)) or (isinstance(s, n.Loop) and s.kind == "parallel"):
-            axes.add(s.axis)
-        if isinstance(s, (n.Let, n.Assign)) and variables_read(s.value) & axes:
-            axes.add(s.name)  # a subscript that is worked out before it is used
+            axes[s.axis] = frozenset((s.axis,))
+        if isinstance(s, (n.Let, n.Assign)) and variables_read(s.value) & axes.keys():
+            along = (axes[name] for name in variables_read(s.value) if name in axes)
+            axes[s.name] = axes.get(s.name, frozenset()).union(*along)  # a subscript worked out before it is used
     touched = [(e.buffer, e.index) for e in exprs((kernel,)) if isinstance(e, Load)]
     touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
     for buffer, index in touched:
         dims = made_here.get(buffer) or program.buffers[buffer].dims
         if len(dims) != len(index):
             dims = (b.product(dims),)
-        along = [d for d, e in zip(dims, index, strict=True) if variables_read(e) & axes]
-        if along:
-            found[b.product(tuple(along))] = None
+        sizes: dict[frozenset[str], Expr] = {}
+        for d, e in zip(dims, index, strict=True):
+            loops = frozenset[str]().union(*(axes[name] for name in variables_read(e) if name in axes))
+            if len(loops) == 1 and loops in sizes:
+                sizes[loops] = b.minimum(sizes[loops], d)
+            elif loops:
+                sizes[loops] = b.mul(sizes[loops], d) if loops in sizes else d
+        if sizes:
+            found[b.product(tuple(sizes.values()))] = None
     return tuple(found)

@@ -117,6 +117,12 @@ def _elements(count, each):
     """Blocks and threads for `count` elements, `each` for a thread at a time; large arrays are walked in strides."""
     return max(1, min(-(-count // (256 * each)), 32 * _multiprocessors())), 256
 ''',
+    "_binned": '''
+def _binned(count):
+    """As for elements, with few blocks: each adds to an array what it has counted by itself."""
+    most = max(8 * _multiprocessors(), min(-(-count // 4096), 32 * _multiprocessors()))
+    return max(1, min(-(-count // 256), most)), 256
+''',
     "_reduced": '''
 def _reduced(count, each):
     """As for elements, with few blocks: each leaves a part that the last one combines."""
@@ -196,7 +202,8 @@ def _shown(is_a, bits):
 }
 
 _NEEDS = {
-    "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
+    "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
+    "_rows": ("_multiprocessors", "_together"),
     "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
     "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
