@@ -3,6 +3,7 @@ What stands before them is evaluated before, once."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import on_target, require
+from transkern.frontend.syntax import forking
 
 require("cc")
 
@@ -88,3 +90,32 @@ def test_choices_within(user: Callable[..., Any], monkeypatch: pytest.MonkeyPatc
         alike(user, x[3:], k)
     if user in (children_in_dicts, values_before_places):
         alike(user, x, 2, target=on_target("cuda", monkeypatch))
+
+
+def _apart(statement: ast.stmt) -> list[ast.stmt]:
+    """A statement with all its choices as branches."""
+    made = forking.as_branch(statement)
+    if made is None:
+        return [statement]
+    named, branch = made
+    branch.body, branch.orelse = (_apart(block[0]) for block in (branch.body, branch.orelse))
+    return [*named, branch]
+
+
+@pytest.mark.parametrize("text", [
+    "[x, g(1), (1 if c else 2), (h(3) if d else x)]", "[g(x), (1 if c else h(2)), x, [g(4), h(5) if d else 6], h(7)]",
+    "(g(1) + (2 if c else 3), {'a': g(4), 'b': (h(5) if d else g(6))})",
+])  # fmt: skip
+def test_two_choices_have_names_of_their_own(text: str) -> None:
+    """What a statement evaluates before its choices, in Python's order, and each once."""
+    source = f"def f(c, d):\n    x, seen = 5, []\n    g = h = lambda v: seen.append(v) or v * 2\n    return seen, {text}\n"
+    trees = ast.parse(source), ast.parse(source)
+    function = trees[1].body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.body[-1:] = _apart(function.body[-1])
+    assert len(function.body) > 3
+    wanted, found = ({}, {})
+    for space, tree in zip((wanted, found), trees, strict=True):
+        exec(compile(ast.fix_missing_locations(tree), "<choices>", "exec"), space)
+    for c, d in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert found["f"](c, d) == wanted["f"](c, d)

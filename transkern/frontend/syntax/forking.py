@@ -13,6 +13,7 @@ the name is one of the two itself, whatever is done to it.
 from __future__ import annotations
 
 import ast
+import itertools
 
 from transkern.frontend.anew import Site
 from transkern.parsing import all_nodes, child_nodes
@@ -40,8 +41,9 @@ def as_branch(statement: ast.stmt) -> tuple[list[ast.stmt], ast.If] | None:
     if chosen is None:
         return None
     named: list[ast.stmt] = []
-    for part in earlier:
-        name = f"part {len(named)} of {statement.lineno}"
+    taken = {x.id for x in all_nodes(statement) if isinstance(x, ast.Name)}  # those of a choice before this one, too
+    free = (name for k in itertools.count() if (name := f"part {k} of {statement.lineno}") not in taken)
+    for part, name in zip(earlier, free, strict=False):
         named.append(ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), part)], part), part))
         statement = _put(statement, part, ast.copy_location(ast.Name(name, ast.Load()), part))
     test, one, two = chosen[1:]
