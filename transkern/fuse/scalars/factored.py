@@ -12,6 +12,7 @@ does no harm. Nests of parallel loops stay nests: nothing goes between two of th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,7 +38,7 @@ def factor_out(program: n.Program) -> n.Program:
 class _Loops:
     """A loop, and those in it: what they change, and what is computed before them."""
 
-    changed: frozenset[str]
+    changed: set[str]
     before: list[n.Stmt] = field(default_factory=list)
     known: dict[Expr, str] = field(default_factory=dict)
 
@@ -56,7 +57,7 @@ class _Factoring:
                 inside = list(walk((s,)))
                 axes = {x.axis for x in inside if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
                 axes |= {a.name for x in inside if isinstance(x, n.Compact) for a in x.inner}
-                loops = (*around, _Loops(scalars_set(s) | axes))
+                loops = (*around, _Loops({*scalars_set(s), *axes}))
             is_parallel = isinstance(s, n.Loop) and s.kind == "parallel"
             made = with_bodies(s, partial(self.block, around=loops, nest=is_parallel))
             if loops and self.computed:
@@ -78,8 +79,10 @@ class _Factoring:
         if not read or loops is None:
             return None
         if e not in loops.known:
-            loops.known[e] = self.names.fresh("part")
-            loops.before.append(n.Let(loops.known[e], e, span=s.span))
+            name = loops.known[e] = self.names.fresh("part")
+            loops.before.append(n.Let(name, e, span=s.span))
+            for x in itertools.takewhile(lambda x: x is not loops, around):  # the loops in which it stands change it
+                x.changed.add(name)
         return Var(loops.known[e], e.dtype)
 
 
