@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -27,7 +27,15 @@ from transkern.frontend.values.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import nodes as n
-from transkern.ir.traverse import buffers_written, own_exprs, scalars_set, variables_read, walk, with_bodies
+from transkern.ir.traverse import (
+    buffers_written,
+    own_exprs,
+    result_buffers,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
 
 
 def specialise(
@@ -267,7 +275,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
         ctx.names.bounds,
         (
             *(n.Let(size.name, value) for value, size in ctx.facts.extents.items()), *made,
-            *_allocations(ctx, _read(ctx)),
+            *_of_memory(_allocations(ctx, _read(ctx)), ctx.names.buffers),
         ),
         scope.lines,
         scope.file, tuple(ctx.facts.assumptions), tuple(ctx.inputs.changes), tuple(v for _, v in ctx.inputs.captured),
@@ -315,6 +323,27 @@ def _read(ctx: Context) -> tuple[n.Stmt, ...]:
     for name in left_out:
         ctx.names.variables.pop(name, None)
     return kept(ctx.emitter.out) if left_out else tuple(ctx.emitter.out)
+
+
+def _of_memory(block: tuple[n.Stmt, ...], buffers: Mapping[str, n.Buffer]) -> tuple[n.Stmt, ...]:
+    """The statements, where lists that have no memory are handed back empty: earlier translations have put something
+    into them, in a loop that has no iterations."""
+
+    def there(result: n.Result) -> n.Result:
+        match result:
+            case n.ListResult(buffer) if buffer not in buffers:
+                return replace(result, buffer="")
+            case n.TupleResult(items):
+                return replace(result, items=tuple(map(there, items)))
+            case _:
+                return result
+
+    def statement(s: n.Stmt) -> n.Stmt:
+        if isinstance(s, n.Return) and not result_buffers(s.result) <= buffers.keys():
+            return replace(s, result=there(s.result))
+        return with_bodies(s, lambda body: tuple(map(statement, body)))
+
+    return tuple(map(statement, block))
 
 
 def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

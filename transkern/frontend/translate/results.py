@@ -242,7 +242,7 @@ class Results(Expressions):
                     kind = "lists of numbers" if owner.python else "lists"
                     return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
                 growing.forget_behind_none(self.ctx, owner)
-                made = _list_result(self.ctx, owner)
+                made = _list_result(owner)
                 if owner.of is not None and isinstance(made, n.TupleResult):
                     return replace(made, kind="rows of record", of=self._class_path(owner.of))
                 return made
@@ -251,7 +251,7 @@ class Results(Expressions):
             case OneOf(index, options):
                 return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
             case JoinedText(items, between):
-                made = _list_result(self.ctx, items)
+                made = _list_result(items)
                 assert isinstance(made, n.TupleResult), "a list of texts"
                 return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
@@ -311,7 +311,7 @@ class Results(Expressions):
             problem = f"returning objects of `{name}` with arrays that are arguments, too"
             ctx.fail(refusals.RESULT, problem, "give them copies")
         growing.forget_behind_none(ctx, pool.owner)
-        columns = tuple(_list_result(ctx, c) for c in pool.owner.columns)
+        columns = tuple(_list_result(c) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
         return n.TupleResult((numbers, *columns), kind, pool.names, of)
 
@@ -464,18 +464,18 @@ def _is_shared(owner: GrowingList) -> bool:
     return owner.shared or (owner.rows is not None and owner.rows.shared)
 
 
-def _list_result(ctx: Context, owner: GrowingList) -> n.Result:
+def _list_result(owner: GrowingList) -> n.Result:
     """A list of run-time length: of numbers, of rows, or of tuples of these."""
     if owner.rows is not None:
         rows = owner.rows
         numbers = n.ListResult(owner.buffer if owner.dtype else "", b.size(owner.count), "index", True)
-        parts = (numbers, _list_result(ctx, rows.starts), _list_result(ctx, rows.sizes), _list_result(ctx, rows.pool))
+        parts = (numbers, _list_result(rows.starts), _list_result(rows.sizes), _list_result(rows.pool))
         if rows.kind != "array":
             return n.TupleResult(parts, f"ragged {rows.kind or 'list'}s")
         pool = n.ArrayResult(rows.pool.buffer, (b.size(rows.pool.count), *rows.pool.dims), rows.pool.dtype)
         return n.TupleResult((*parts[:3], pool), "ragged arrays")
     if owner.columns:
-        return n.TupleResult(tuple(_list_result(ctx, c) for c in owner.columns), f"rows of {owner.row}")
+        return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
     if owner.tags:
         kinds = n.ListResult(owner.tags, owner.length, "uint8", False)
         return n.TupleResult((n.ListResult(owner.buffer, owner.length, owner.dtype, owner.python), kinds), "tagged")
@@ -484,6 +484,6 @@ def _list_result(ctx: Context, owner: GrowingList) -> n.Result:
         if owner.options == CHARACTERS:
             return n.TupleResult((numbers,), "characters")
         return n.TupleResult((numbers,), "texts", owner.options)
-    # what earlier translations have put into a list need not have memory: a loop without iterations puts nothing there
-    buffer = owner.buffer if owner.dtype and owner.buffer in ctx.names.buffers else ""
-    return n.ListResult(buffer, b.size(owner.count), owner.dtype or "index", owner.python, owner.dims)
+    return n.ListResult(
+        owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python, owner.dims
+    )
