@@ -48,13 +48,21 @@ def sets_by_key(k):
 def default_for_an_error(x):
     """default_for_an_error(float64[n])"""
     weights = {"left": 1.0, None: 2.0}
-    return weights.get("left" if x[0] < 0 else None, 0.0)
+    side = None
+    for v in x:
+        if v < 0:
+            side = "left"
+    return weights.get(side, 0.0)
 
 
 def default_for_an_error_instead(x):
     """default_for_an_error_instead(float64[n])"""
     weights = {"left": 1.0, None: 2.0}
-    return weights["left"] if x[0] < 0 else weights[None]
+    left = False
+    for v in x:
+        if v < 0:
+            left = True
+    return weights["left"] if left else weights[None]
 
 
 def texts_beside_numbers(x):
