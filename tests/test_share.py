@@ -51,11 +51,11 @@ def test_half_of_what_devices_are_asked(select: Any) -> None:
     assert select(others, "half") == others, "of what no other target is asked, all"
 
 
-def test_two_of_three_cases_of_a_test_that_has_many(select: Any) -> None:
+def test_every_other_case_of_a_test_that_has_many(select: Any) -> None:
     many = [_Item("tests/loops/test_a.py", f"many[{k}]") for k in range(60)]
     some = [_Item("tests/loops/test_a.py", f"some[{k}]") for k in range(7)]
     kept = select([*many, *some], share="most")
-    assert set(some) <= set(kept) and 30 <= len(set(kept) & set(many)) < 50
+    assert set(some) <= set(kept) and 20 <= len(set(kept) & set(many)) < 40
     assert select([*many, *some], share="most") == kept, "the same each time"
 
 
