@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
 from tests.tools import on_target
 from tests.trust.against_python import function, outcome
 
@@ -95,3 +96,27 @@ def test_sizes_that_are_elements(body: str) -> None:
     k = np.array([3, 2, 4])
     wanted, found = (outcome(f, X, Y, k) for f in (plain, transkern.compile(plain, target="cpu")))
     assert found == wanted, body
+
+
+def told_after_the_memory(x, y):
+    found = []
+    for _ in range(len(x)):
+        if len(found) == 0 or found[-1] >= 1.5:
+            found.append(1.5)
+    if found:
+        found.pop()
+    left = np.arange(len(x))
+    picked = []
+    while left.size > 0:
+        first = left[0]
+        picked.append(first)
+        left = left[1:]
+        left = left[np.abs(y[left] - y[first]) > 1]
+    return y[np.array(picked, dtype=int)]
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_a_length_that_is_told_when_the_memory_is_there(target, monkeypatch):
+    """CUDA: what the host learned of a result's length behind the kernels did not cut the result (generated)."""
+    y = np.array([0.0, 8.0, -2.5, 1.0, -4.0, -4.0, -4.0])
+    alike(told_after_the_memory, np.ones(7), y, target=on_target(target, monkeypatch))

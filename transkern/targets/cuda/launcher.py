@@ -46,6 +46,7 @@ class Launcher:
         self.helpers: set[str] = set()
         self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
         self.given = self._given()
+        self.room: dict[str, tuple[Expr, ...]] = {}  # of the memory that arrays have got: their sizes may be told later
         self.left_in = _left_in(program)
         self.has_room = n.ROOM in _named(program)  # for lists without a bound
         self.defined |= {n.ROOM} if self.has_room else set()
@@ -348,6 +349,7 @@ class Launcher:
     def alloc(self, buffer: str, at_most: tuple[Expr, ...] | None = None) -> None:
         info = self.program.buffers[buffer]
         sizes = [self.bounded(d) for d in at_most or info.dims]  # that of a loop may be below 0 where it has no turn
+        self.room[buffer] = tuple(sizes)
         dims = [host.expr(d if b.is_nonnegative(d) else b.maximum(d, b.ZERO)) for d in sizes]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")

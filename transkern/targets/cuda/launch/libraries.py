@@ -68,8 +68,9 @@ def cut(launcher: Launcher, buffer: str, dims: Sequence[Expr]) -> str:
     """What makes an array of `dims` of a buffer, whose memory is as long as these may be: along the first axis a
     part of it; where others have such lengths, its elements stand close together at the beginning."""
     info = launcher.program.buffers[buffer]
-    own = info.dims[:-1] if info.element else info.dims
-    shorter = [k for k, (x, y) in enumerate(zip(own, dims, strict=True)) if launcher.bounded(x) != launcher.known(y)]
+    room = launcher.room.get(buffer, tuple(map(launcher.bounded, info.dims)))
+    own = room[:-1] if info.element else room
+    shorter = [k for k, (x, y) in enumerate(zip(own, dims, strict=True)) if x != launcher.known(y)]
     if not shorter:
         return ""
     if shorter == [0]:
