@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.tools import example
 from transkern.ir import nodes as n
 from transkern.pipeline import program_of
@@ -34,6 +35,13 @@ NMS = {
     "nms_delete": "nms_delete({t}[n, 4], {t}[n], float)",
     "nms_flags": "nms_flags({t}[n, 4], {t}[n], float)",
 }
+
+
+def compiled_for(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any], str]:
+    """The function as it was compiled for CUDA and the arguments, and what was emitted."""
+    compiled = transkern.compile(function, target="cuda")
+    compiled(*copy.deepcopy(arguments))
+    return compiled, compiled.emit()
 
 
 def types_of(name: str, args: tuple[Any, ...]) -> str:

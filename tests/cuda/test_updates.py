@@ -3,15 +3,12 @@ and again. Against NumPy, bit for bit."""
 
 from __future__ import annotations
 
-import copy
 import re
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-import transkern
+from tests.cuda.support import compiled_for
 from tests.regressions.support import alike
 from tests.tools import on_target
 
@@ -21,13 +18,6 @@ RNG = np.random.default_rng(11)
 @pytest.fixture(autouse=True)
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     on_target("cuda", monkeypatch)
-
-
-def compiled_for(function: Callable[..., Any], *arguments: Any) -> tuple[Callable[..., Any], str]:
-    """The function as it was compiled for the arguments, and what was emitted."""
-    compiled = transkern.compile(function, target="cuda")
-    compiled(*copy.deepcopy(arguments))
-    return compiled, compiled.emit()
 
 
 # ---- updates in several loops ----------------------------------------------------------------------------------------

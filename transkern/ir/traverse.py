@@ -14,6 +14,7 @@ from transkern.ir.build import affine, map_expr, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.expr import buffers_read as buffers_read
 from transkern.ir.expr import variables_read as variables_read
+from transkern.ir.ops import OPS
 from transkern.records import replace
 
 _EXPR = (Const, Var, Load, Apply, Reduce)
@@ -33,6 +34,11 @@ def walk_expr(expr: Expr) -> Iterator[Expr]:
         elif kind is Reduce:
             left.append(e.body)  # type: ignore[union-attr]
             left.extend(a.extent for a in reversed(e.axes))  # type: ignore[union-attr]
+
+
+def dearest(expr: Expr) -> int:
+    """What the dearest operation of a value costs."""
+    return max((OPS[e.op].cost for e in walk_expr(expr) if isinstance(e, Apply) and e.op in OPS), default=0)
 
 
 def is_longer(expr: Expr, most: int) -> bool:

@@ -23,10 +23,10 @@ from collections.abc import Iterable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
+    dearest,
     own_exprs,
     variables_read,
     walk,
@@ -46,11 +46,7 @@ _PARTIAL = frozenset(["floor_divide", "remainder", "fmod", "left_shift", "right_
 def dear_values(loop: n.Loop) -> frozenset[str]:
     """The values of an iteration that would cost too much to be computed for a check ahead, and again for the rest."""
     lets = [s for s in walk(loop.body) if isinstance(s, n.Let)]
-    return frozenset(s.name for s in lets if s.value.dtype.startswith("float") and _cost(s.value) >= _DEAR)
-
-
-def _cost(e: Expr) -> int:
-    return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply) and x.op in OPS), default=0)
+    return frozenset(s.name for s in lets if s.value.dtype.startswith("float") and dearest(s.value) >= _DEAR)
 
 
 def with_late_checks(

@@ -34,6 +34,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
+    buffers_allocated,
     buffers_read,
     buffers_used,
     buffers_written,
@@ -302,7 +303,7 @@ class _Sorted:
     def stays(self, reads: frozenset[str], asked: Sequence[Expr]) -> bool:
         """Whether places are the same in all iterations of the loop around."""
         around = self.outside
-        if around is None or reads & {*buffers_written(around), *(x.buffer for x in _allocs(around))}:
+        if around is None or reads & (buffers_written(around) | buffers_allocated(around)):
             return False
         inside = {around.axis, *scalars_set(around), *(name for x in walk((around,)) for name in _sets(x))}
         if any(isinstance(x, (n.Break, n.Continue)) for x in walk(around.body)):
@@ -447,10 +448,6 @@ class _Sorted:
 
 def _loop(s: n.Loop, axis: Var, stop: Expr, *body: n.Stmt) -> n.Stmt:
     return n.Loop(axis.name, b.ZERO, stop, b.ONE, "parallel", body, span=s.span)
-
-
-def _allocs(loop: n.Loop) -> Iterator[n.Alloc]:
-    return (x for x in walk((loop,)) if isinstance(x, n.Alloc))
 
 
 def _used_outside(block: Sequence[n.Stmt], loop: n.Loop) -> set[str]:

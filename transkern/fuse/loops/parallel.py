@@ -40,16 +40,12 @@ from transkern.records import replace
 
 def parallelise(program: n.Program) -> n.Program:
     """The program with loops that are proven independent marked as parallel."""
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
-        return program
-    return _walked(program, _Parallelising(program))
+    return _parallelised(program, late=True)
 
 
 def parallelise_for_cuda(program: n.Program) -> n.Program:
     """`parallelise`, but for loops whose checks need what they compute: `parallelise_with_checks` takes those."""
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
-        return program
-    return _walked(program, _Parallelising(program, late=False))
+    return _parallelised(program, late=False)
 
 
 def parallelise_with_checks(program: n.Program) -> n.Program:
@@ -63,6 +59,12 @@ def parallelise_with_checks(program: n.Program) -> n.Program:
     if not any(isinstance(s, n.Guard) for s in walk(program.body)):
         return program
     return _walked(program, _WithChecks(program))
+
+
+def _parallelised(program: n.Program, late: bool) -> n.Program:
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    return _walked(program, _Parallelising(program, late))
 
 
 def _walked(program: n.Program, walker: _Parallelising) -> n.Program:

@@ -16,6 +16,7 @@ from transkern.ir.storage import itemsize, storage
 from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.comments import comment
+from transkern.targets.cuda.forms.bins import times
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, reduction, running
 
 LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
@@ -204,11 +205,9 @@ class Body:
             if s.buffer in self.bins:
                 array, few = self.bins[s.buffer]
                 at = self.c.expr(self.c.offset(s.buffer, s.index))
-                match s.value.args if isinstance(s.value, Apply) else ():
-                    case (_, Apply("where", (condition, *_))) | (Apply("where", (condition, *_)), _):
-                        one = f"{self.c.expr(condition)} ? 1u : 0u"
-                    case _:
-                        one = "1u"
+                (op, added) = operand(s) or ("", s.value)
+                (_, condition) = times(added, op) or (0, None)
+                one = "1u" if condition is None else f"{self.c.expr(condition)} ? 1u : 0u"
                 self.line(f"if ({few}) atomicAdd(&{array}[{at}], {one});")
                 self.line(f"else {self.update(s)}")
             else:

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, own_exprs, variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, dearest, own_exprs, variables_read, walk_expr
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.memory import free_last
-from transkern.targets.cpu.printing.searches import INEXACT, cost_of
+from transkern.targets.cpu.printing.searches import INEXACT
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -61,7 +61,7 @@ def _asks_ahead(s: n.Compact) -> bool:
     needed = _needed(s, (s.mask,))
     asked = [e for own in needed for e in walk_expr(own)]
     computes = any(isinstance(e, Apply) and e.op not in ("cast", "logical_not") for e in asked)
-    return computes and any(isinstance(e, Load) for e in asked) and all(cost_of(e) < INEXACT for e in needed)
+    return computes and any(isinstance(e, Load) for e in asked) and all(dearest(e) < INEXACT for e in needed)
 
 
 def _needed(s: n.Compact, values: tuple[Expr, ...]) -> list[Expr]:
@@ -200,4 +200,4 @@ def _without_divisions(of: KernelPrinter, s: n.Compact) -> list[Expr]:
 
 
 def _is_costly(e: Expr) -> bool:
-    return cost_of(e) > 2
+    return dearest(e) > 2

@@ -21,7 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import walk_expr
+from transkern.ir.traverse import dearest, walk_expr
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.extremes import begin_part, end_part, is_number
 from transkern.targets.cpu.printing.reductions import begin_parts, declare_best, end_parts, is_float_sum
@@ -64,7 +64,7 @@ def print_search(printer: KernelPrinter, s: n.Loop, found: n.Accumulate) -> None
         printer.line(f"for (int64_t {i} = {c.operand(s.stop)} - 1; {i} >= {c.operand(s.start)}; --{i}) {{")
     else:
         values = [found.value, *(x.value for x in rest if isinstance(x, n.Let))]
-        if printer.vectorises(s) and all(cost_of(v) < _DEAR for v in values):
+        if printer.vectorises(s) and all(dearest(v) < _DEAR for v in values):
             start = _passed_over(printer, s, rest, found.name, lambda: c.expr(found.value), start, _width(values))
         printer.line(f"for (int64_t {i} = {start}; {i} < {c.operand(s.stop)}; ++{i}) {{")
     _stop_at(printer, s, rest, found.name, lambda: c.expr(found.value))
@@ -124,7 +124,7 @@ def positions_of(printer: KernelPrinter, s: n.Loop) -> list[n.Accumulate]:
         and len({x.name for x in own}) == len(own)
         and not any(x.op in ("first", "last") for x in own)
         and all(x.position == Var(s.axis, "index") and x.value.dtype != "float16" for x in found)
-        and all(cost_of(v) < INEXACT for v in values)
+        and all(dearest(v) < INEXACT for v in values)
     )
     return found if fits else []
 
@@ -157,7 +157,7 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
         begin = printer.bound(x.op[3:], x.value.dtype) if x in numbers else str(int(x.op == "argmax"))
         printer.line(f"{ident(x.name)}_best = {begin};")
     if others or numbers:
-        _print_blocks(printer, s, numbers, others, at)
+        _print_blocks(printer, s, numbers, others, lets, at)
     for x in found:
 
         def condition(x: n.Accumulate = x) -> str:
@@ -177,8 +177,9 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
 
 
 def _print_blocks(
-    printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumulate], others: Sequence[n.Accumulate], at: dict[str, str]
-) -> None:
+    printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumulate], others: Sequence[n.Accumulate],
+    lets: Sequence[n.Let], at: dict[str, str],
+) -> None:  # fmt: skip
     """What is the most, and the block where it is; the other reductions along with it."""
     c, i = printer.c, ident(s.axis)
     start, stop = c.expr(s.start), c.operand(s.stop)
@@ -186,7 +187,6 @@ def _print_blocks(
     every = {x.name for x in s.body if isinstance(x, n.Accumulate)}
     printer.reducing.positions = every - {x.name for x in (*found, *others)}
     block, end = (ident(printer.names.fresh(f"{s.axis}_{what}")) for what in ("block", "end"))
-    lets = [x for x in s.body if isinstance(x, n.Let)]
     size = PART if sums else _BLOCK_OF_MUCH if _is_much(found, lets) else _BLOCK
     printer.line(f"for (int64_t {block} = {start}; {block} < {stop}; {block} += {size}) {{")
     printer.depth += 1
@@ -221,11 +221,6 @@ def _needed(lets: Sequence[n.Let], value: Expr) -> list[n.Let]:
             found.insert(0, x)
             wanted |= {e.name for e in walk_expr(x.value) if isinstance(e, Var)}
     return found
-
-
-def cost_of(e: Expr) -> int:
-    """What the dearest operation of a value costs."""
-    return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply) and x.op in OPS), default=0)
 
 
 def _is_much(found: Sequence[n.Accumulate], lets: Sequence[n.Let]) -> bool:
