@@ -5,13 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from transkern.errors import CompileError
-from transkern.frontend.values.values import Kind, PoolKey
+from transkern.frontend.values.values import Kind
 
 Site = tuple[Any, ...]
 """Where a list, dict or object is made."""
+
+
+class Finding(NamedTuple):
+    """What a translation has found out, and the next one begins with: it goes into the set or dict `what` of
+    `state.learned.Learned`, as a site, or what else is told apart there, and in a dict with a value."""
+
+    what: str
+    of: Any
+    value: Any = None
 
 
 class Terminated(Exception):
@@ -41,29 +50,19 @@ class Shared(CompileError):
 class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 
-    Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
-    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`), or a list or
-    dict to be one of which only the run knows what is in it (`grown`), or the objects of a class to stand in lists
-    (`pooled`: the class, and the names of its attributes).
+    Where it is not, the translation begins anew, if there is a finding with which the next one does without.
     """
 
-    wanted: tuple[Site, tuple[str, bool]] | None = None
-    table: Site | None = None
-    ragged: Site | None = None
-    optional: Site | None = None
-    grown: Site | None = None  # a list or dict that is known, of which only the run knows which element is meant
-    characters: Site | None = None  # a list that has characters in it which only the run knows
-    pooled: tuple[PoolKey, tuple[str, ...]] | None = None
-    grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
+    finding: Finding | None = None
     settles: bool = False  # an iteration changes the type of a name: behind the first, it may be one for all
-    together: frozenset[Site] | None = None  # lists of which a number tells which is meant
-    forked: Site | None = None  # a statement behind which each path is translated by itself
-    early: Site | None = None  # where a value is evaluated that a loop or a branch beside it would change
 
     @property
     def begins_anew(self) -> bool:
-        lists = self.wanted, self.table, self.ragged, self.optional, self.grown, self.characters, self.pooled
-        return any(one is not None for one in (*lists, self.grows, self.together, self.forked, self.early))
+        return self.finding is not None
+
+    def finds(self, what: str) -> bool:
+        """Whether the translation begins anew with a finding of this kind."""
+        return self.finding is not None and self.finding.what == what
 
 
 class Becomes(NotKnown):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.anew import MustGrow, NotKnown, Site, Terminated
+from transkern.frontend.anew import Finding, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.loops import lengths
 from transkern.frontend.state import aliasing, choices, guards, handing, names, twins
 from transkern.frontend.state.control import Control
@@ -61,9 +61,9 @@ class Snapshot(NamedTuple):
 class Context:
     """Shared by a function and everything inlined into it."""
 
-    def __init__(self, lines: Sequence[str], file: str) -> None:
+    def __init__(self, lines: Sequence[str], file: str, learned: Learned | None = None) -> None:
         self.session = Session(lines, file)
-        self.learned = Learned()
+        self.learned = learned or Learned()
         self.names = names.Names()
         self.emitter = Emitter()
         self.scopes = Scopes()
@@ -171,6 +171,11 @@ class Context:
         site = self.heap.sites[token]
         fixed = site in self.learned.growing or site[0] == "fixed" or self.heap.is_dict_of_caller(token)
         return None if fixed else site
+
+    def growing_at(self, token: int) -> Finding | None:
+        """What to begin anew with, for a list or dict that becomes one that grows."""
+        site = self.grows_at(token)
+        return None if site is None else Finding("growing", site)
 
     def must_be_known(
         self, value: Value, problem: str, help: str = "", kind: refusals.Kind = refusals.NEEDS_CONSTANT

@@ -9,23 +9,18 @@ from dataclasses import replace
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend.anew import Held, MustGrow, MustLoop, NotKnown, Site, Terminated
+from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, Terminated
 from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.state.inputs import Change
+from transkern.frontend.state.learned import Learned, plain
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.translate.parameters import argument
 from transkern.frontend.translate.translate import Translator
 from transkern.frontend.values import large
-from transkern.frontend.values.types import (
-    ArgType,
-)  # fmt: skip
-from transkern.frontend.values.values import (
-    Function,
-    PoolKey,
-    Value,
-)  # fmt: skip
+from transkern.frontend.values.types import ArgType
+from transkern.frontend.values.values import Function, Value
 from transkern.ir import nodes as n
 from transkern.ir.traverse import (
     buffers_written,
@@ -49,162 +44,48 @@ def specialise(
     them (`refused`). `grows`: whether lists may grow without a bound there, as the stacks of recursions do; without it,
     functions that call themselves are written out, for a depth that is known.
     """
-    growing: set[Site] = set()
-    wanted: dict[Site, tuple[str, bool]] = {}
-    tables: set[Site] = set()
-    ragged: set[Site] = set()
-    optional: set[Site] = set()
-    characters: set[Site] = set()
-    lengthened: set[str] = set()
-    together: dict[Site, Site] = {}
-    forked: set[Site] = set()
-    early: set[Site] = set()
-    pooled: dict[PoolKey, tuple[str, ...]] = {}
-    held = Held()
-    loops = Loops(grows)
+    learned = Learned(grows, left_out)
     changes: list[Change] = []
     while True:
-        held.begin()
+        learned.begin()
         try:
-            lists = (
-                growing, wanted, tables, ragged, optional, characters, pooled, lengthened, together, forked, early,
-                held,
-            )  # fmt: skip
-            program, found = _translated(function, types, lists, loops, changes, reserves, left_out)
+            program, found = _translated(function, types, learned, changes, reserves)
         except NotKnown as problem:
-            if problem.wanted is not None:
-                wanted[problem.wanted[0]] = problem.wanted[1]
-            elif problem.table is not None:
-                tables.add(problem.table)
-            elif problem.ragged is not None and problem.ragged not in ragged:
-                ragged.add(problem.ragged)
-            elif problem.optional is not None and problem.optional not in optional:
-                optional.add(problem.optional)
-            elif problem.grown is not None and problem.grown not in growing:
-                growing.add(problem.grown)
-            elif problem.characters is not None and problem.characters not in characters:
-                characters.add(problem.characters)
-            elif problem.pooled is not None and problem.pooled[0] not in pooled:
-                pooled[problem.pooled[0]] = problem.pooled[1]
-            elif problem.grows is not None and problem.grows not in lengthened:
-                lengthened.add(problem.grows)
-            elif problem.together is not None and not problem.together <= together.keys():
-                first = min(problem.together, key=repr)
-                others = {together[site] for site in problem.together if site in together}
-                together |= {site: first for site in together if together[site] in others}
-                together |= dict.fromkeys(problem.together, first)
-            elif problem.forked is not None and problem.forked not in forked:
-                forked.add(problem.forked)
-            elif problem.early is not None and problem.early not in early:
-                early.add(problem.early)
-            elif not loops.needs_tuples(problem) and not loops.cannot_be(problem):
-                raise _plain(problem) from None
+            known = problem.finding is None or not learned.learn(problem.finding)
+            if known and not learned.otherwise(problem):
+                raise plain(problem) from None
             continue
         except limits.Exhausted:
             raise
         except CompileError as problem:
-            if not loops.needs_tuples(problem) and not loops.cannot_be(problem):
+            if not learned.otherwise(problem):
                 raise
             continue
         except NeedsConstant as need:
-            if loops.needs_tuples(need):
+            if learned.otherwise(need):
                 continue
-            raise NeedsConstant(need.demand, _plain(need.problem)) from None
+            raise NeedsConstant(need.demand, plain(need.problem)) from None
         except MustLoop as must:
-            loops.add(must)
+            learned.loop(must)
             continue
         except MustGrow as must:
-            if must.site in growing:
-                raise must.problem from None
-            growing |= {must.site, *must.others}
+            learned.grow(must)
             continue
-        if found == changes and held.is_settled():
+        if found == changes and learned.held.is_settled():
             return program
         changes = found  # what one `return` changes, every other one hands back too
 
 
-class Loops:
-    """The functions that call themselves and are loops over a stack, as long as these can be translated."""
-
-    def __init__(self, grows: bool) -> None:
-        self.grows = grows
-        self.functions: set[ast.FunctionDef] = set()
-        self.first: CompileError | None = None  # what is in their way
-        self.may_spell = False  # whether there are texts that grow
-        self.spells = False  # whether texts that grow are lists
-        self.unspelled: CompileError | None = None  # what was in the way before
-        self.may_have_tuples = False  # whether there are tuples that could have a length which only the run knows
-        self.tuples = False  # whether these have
-        self.constant: NeedsConstant | None = None  # what must be known where they have not
-        self.budget = limits.budget()
-
-    def add(self, must: MustLoop) -> None:
-        self.functions.add(must.node)
-        self.budget.begin_again()
-
-    def needs_tuples(self, problem: CompileError | NeedsConstant) -> bool:
-        """Whether to begin anew, with tuples of lengths that only the run knows. Where these do not help, what is to be
-        known without them is asked for."""
-        if self.tuples and self.constant is not None:
-            raise NeedsConstant(self.constant.demand, _plain(self.constant.problem))
-        if self.tuples or not self.may_have_tuples:
-            return False
-        self.tuples, self.constant = True, problem if isinstance(problem, NeedsConstant) else None
-        self.budget.begin_again()
-        return True
-
-    def cannot_be(self, problem: CompileError) -> bool:
-        """Notes what such a loop is refused for; False where there is none, nor a text that might be a list."""
-        if self.spells and self.unspelled is not None:
-            raise _plain(self.unspelled)
-        if self.may_spell and not self.spells:
-            self.spells, self.unspelled = True, problem
-            self.budget.begin_again()
-            return True
-        if not self.functions:
-            return False
-        self.functions.clear()
-        self.first = problem
-        self.budget.begin_again()
-        return True
-
-    @property
-    def refused(self) -> str:
-        """What to say of it where the function cannot be written out, either."""
-        return "" if self.first is None else f" to be written out, and as a loop it cannot be had: {self.first.problem}"
-
-
-def _plain(problem: CompileError) -> CompileError:
-    """A problem that nothing begins anew for: what the caller sees."""
-    plain = CompileError(problem.kind, problem.problem, problem.help, problem.span, problem.lines)
-    plain.path, plain.own = problem.path, problem.own
-    return plain
-
-
 def _translated(
-    function: Function, types: Sequence[ArgType],
-    lists: tuple[
-        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[Site],
-        dict[PoolKey, tuple[str, ...]], set[str], dict[Site, Site], set[Site], set[Site], Held,
-    ],
-    loops: Loops, changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
+    function: Function, types: Sequence[ArgType], learned: Learned, changes: list[Change], reserves: bool
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
-    ctx = Context(function.scope.lines, function.scope.file)
-    ctx.learned.left_out = left_out
-    (
-        ctx.learned.growing, ctx.learned.wanted, ctx.learned.tables, ctx.learned.ragged, ctx.learned.optional,
-        ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,
-        ctx.learned.together, ctx.learned.forked, ctx.learned.early, ctx.learned.held,
-    ) = lists  # fmt: skip
-    ctx.learned.spelling, ctx.learned.grows, ctx.learned.tuples = loops.spells, loops.grows, loops.tuples
-    ctx.learned.looping, ctx.learned.not_looping = loops.functions, loops.refused
+    ctx = Context(function.scope.lines, function.scope.file, learned)
     ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes
     except (TranskernError, NeedsConstant, MustGrow, MustLoop):
-        loops.may_spell, loops.may_have_tuples = ctx.learned.may_spell, ctx.learned.may_have_tuples
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend import compositions
-from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.anew import Finding, NotKnown, Site
 from transkern.frontend.containers import putting, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position
 from transkern.frontend.containers.list_types import (
@@ -151,7 +151,7 @@ def as_table(ctx: Context, owner: GrowingList) -> None:
         return
     help = "make it an array with two dimensions"
     error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.session.span, ctx.session.lines)
-    error.table = owner.site
+    error.finding = Finding("tables", owner.site)
     raise error
 
 

@@ -134,7 +134,7 @@ def _key_of_any_value(body: Assignments, owner: Object, key: Value, value: Value
             pools.wanted(ctx, value, problem)
         of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
         if placed or not (of_keys or isinstance(held, FUNCTIONS)):
-            error.grown = ctx.grows_at(owner.token)
+            error.finding = ctx.growing_at(owner.token)
         raise error
     raise AssertionError("a key that is known")
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import NOT_HELD
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.containers import rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
@@ -171,7 +171,7 @@ def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
             owner.site is not None and owner.site[0] not in ("fixed", "argument")
             and owner.site not in ctx.learned.characters
         ):
-            error.characters = owner.site
+            error.finding = Finding("characters", owner.site)
         raise error
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(len(CHARACTERS))))
     ctx.guard(inside, "RuntimeError", "a character beyond ASCII in a list is not compiled")
@@ -388,7 +388,7 @@ def begin_anew(
             owner.site is not None and owner.site[0] not in ("fixed", "argument")
             and owner.site not in ctx.learned.ragged
         ):
-            error.ragged = owner.site
+            error.finding = Finding("ragged", owner.site)
         raise error
     if joined is None or owner.site is None or owner.site[0] == "fixed":
         raise error
@@ -397,7 +397,7 @@ def begin_anew(
         joined = holding(*before, *joined) or (_widest(before[0], joined[0]), False)
     if joined == before:
         raise error
-    error.wanted = (owner.site, joined)
+    error.finding = Finding("wanted", owner.site, joined)
     raise error
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.values.values import Dict, Instance, Object, OrNone, PoolKey, Record, Scalar, Value
 from transkern.ir import build as b
@@ -42,7 +42,7 @@ def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
     if key in ctx.learned.pooled:
         when = "before its `__init__` has ended" if isinstance(record, Record) else "which gets its keys one by one"
         raise ctx.error(refusals.OBJECT, f"{problem}, {when}", "do it after it has been made, with all that it holds")
-    error.pooled = key, record.names if isinstance(record, Record) else record.keys
+    error.finding = Finding("pooled", key, record.names if isinstance(record, Record) else record.keys)
     raise error
 
 
@@ -65,7 +65,7 @@ def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
                     error = NotKnown(
                         refusals.OBJECT, problem, "keep its numbers in lists", ctx.session.span, ctx.session.lines
                     )
-                    error.pooled = shell.kind, shell.names
+                    error.finding = Finding("pooled", shell.kind, shell.names)
                     raise error
             case _:
                 pass

@@ -145,7 +145,7 @@ def _list_method(
                 wanted = constant_object(ctx, args[0], "remove of a run-time value")
             except NotKnown as error:
                 if isinstance(owner, Object):
-                    error.grown = ctx.grows_at(owner.token)
+                    error.finding = ctx.growing_at(owner.token)
                 raise
             if wanted not in known:
                 ctx.guard(b.FALSE, "ValueError", "list.remove(x): x not in list")
@@ -173,8 +173,8 @@ def _place(ctx: Context, owner: Value, position: Value, what: str) -> Any:
     try:
         return constant_object(ctx, position, what)
     except NotKnown as error:
-        if isinstance(owner, Object) and error.grown is None:
-            error.grown = ctx.grows_at(owner.token)
+        if isinstance(owner, Object) and error.finding is None:
+            error.finding = ctx.growing_at(owner.token)
         raise
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.state import evaluating
 from transkern.frontend.values.values import (
     Array,
@@ -100,7 +100,7 @@ def _begin_anew(ctx: Context, name: str) -> None:
     help = "give that number a name first: n = len(found)"
     late = NotKnown(refusals.RUN_TIME_LENGTH, problem, help, ctx.session.span, ctx.session.lines)
     if SIZES not in ctx.learned.early:
-        late.early = SIZES
+        late.finding = Finding("early", SIZES)
     raise late
 
 

@@ -138,7 +138,7 @@ class Loops(Branches):
         except (NotKnown, Shared) as error:
             whole = hasattr(node, WHOLE)
             if isinstance(error, NotKnown) and (
-                (error.begins_anew and error.grows is None) or (whole and not error.settles)
+                (error.begins_anew and not error.finds("lengthened")) or (whole and not error.settles)
             ):  # fmt: skip
                 raise
             reset()
@@ -389,10 +389,10 @@ class Loops(Branches):
             if catches or (few == 0 and count is not None):
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            many = count is None or (count > few and error.pooled is not None)
-            if many and error.begins_anew and error.grows is None:
+            many = count is None or (count > few and error.finds("pooled"))
+            if many and error.begins_anew and not error.finds("lengthened"):
                 raise
-            if error.grows is not None and ctx.session.reserves and (count is None or count > few):
+            if error.finds("lengthened") and ctx.session.reserves and (count is None or count > few):
                 raise  # one body for all iterations, and code for any number of them
             if count is None and isinstance(error, Becomes):
                 reset()  # what is read behind the loop is the number, where there has been no iteration

@@ -90,12 +90,12 @@ def unrolled_while(loops: Loops, test: ast.expr, body: Sequence[ast.stmt], error
         except Terminated:
             raise error from None
     if isinstance(first, Scalar):
-        if error.grows is not None and not _is_of_sizes(first.expr):
+        if error.finds("lengthened") and not _is_of_sizes(first.expr):
             raise error
         try:
             ctx.must_be_known(first, error.problem, error.help, error.kind)
         except NotKnown:  # of the sizes of arrays that the function has made
-            if error.grows is not None:
+            if error.finds("lengthened"):
                 raise error from None
             raise
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from transkern import refusals
 from transkern.errors import NeedsConstant
-from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.anew import Finding, NotKnown, Site
 from transkern.frontend.values.values import GrowingList, Object, OneOf, Scalar, Seq, Static, Unbound, Value
 from transkern.ir.expr import Var
 
@@ -80,7 +80,7 @@ def stand_together(ctx: Context, sites: frozenset[Site], problem: str) -> None:
     if sites and not all(site in known and known[site] == known[min(sites, key=repr)] for site in sites):
         help = "change it in each of the two branches"
         error = NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)
-        error.together = sites
+        error.finding = Finding("together", sites)
         raise error
 
 
@@ -88,7 +88,7 @@ def fork_at(ctx: Context, place: Site | None, problem: str, help: str) -> None:
     """The same for a statement of this place, if others are behind it, for which that has not been done yet."""
     if place is not None and place not in ctx.learned.forked:
         error = NotKnown(refusals.TWO_NAMES, problem, help, ctx.session.span, ctx.session.lines)
-        error.forked = place
+        error.finding = Finding("forked", place)
         raise error
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.values.values import Array, Seq, Value
 from transkern.ir.expr import Expr
 from transkern.records import replace
@@ -32,7 +32,7 @@ def evaluate_name(
         problem = f"a store, in a branch or a loop of a function, into what `{name}` is still to be read from"
         help = f"copy it before: {name} = {name}.copy()"
         late = NotKnown(refusals.SHARED_MEMORY, problem, help, ctx.session.span, ctx.session.lines)
-        late.early = ("name", name)
+        late.finding = Finding("early", ("name", name))
         raise late
     frame[name] = made
 

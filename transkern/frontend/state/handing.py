@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.state import aliasing, choices, twins
 from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Value, children, lies
 from transkern.ir import nodes as n
@@ -115,7 +115,7 @@ def fail_row(ctx: Context, owner: GrowingList) -> NoReturn:
     problem, help = "a change of a list that stands in another one", "make it an array with two dimensions"
     error = NotKnown(refusals.NESTED_LIST, problem, help, ctx.session.span, ctx.session.lines)
     if owner.site is not None and owner.site not in ctx.learned.tables:
-        error.table = owner.site
+        error.finding = Finding("tables", owner.site)
     raise error
 
 

@@ -6,38 +6,117 @@ import ast
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from transkern.frontend.anew import Held, Site
+from transkern import limits
+from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend.anew import Finding, Held, MustGrow, MustLoop, Site
 from transkern.frontend.values.values import PoolKey
 
 
 @dataclass
 class Learned:
     """Lists by where they are made, functions that are loops over a stack, and what else makes a translation begin
-    anew (`anew`)."""
+    anew (`anew`). One for all translations of a function."""
 
-    growing: set[Site] = field(default_factory=set)  # lists that run-time code appends to
-    fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
+    grows: bool = True  # whether the target has lists without a bound
+    left_out: Collection[ast.stmt] = ()  # statements that are not translated
+
+    # findings
+    growing: set[Site] = field(default_factory=set)  # lists that run-time code appends to, and dicts with its keys
     # lists of several types of numbers: one that holds all
     wanted: dict[Site, tuple[str, bool]] = field(default_factory=dict)
     held: Held = field(default_factory=Held)  # and the types
-    tables: set[Site] = field(default_factory=set)  # lists of short lists whose items change
+    tables: set[Site] = field(default_factory=set)  # lists of short lists whose items change: rows of one length
     ragged: set[Site] = field(default_factory=set)  # lists of lists that have lengths of their own
     characters: set[Site] = field(default_factory=set)  # lists that have characters in them which only the run knows
     optional: set[Site] = field(default_factory=set)  # lists that have None among their elements
     # classes whose objects stand in lists, and their attributes
     pooled: dict[PoolKey, tuple[str, ...]] = field(default_factory=dict)
-    lengthened: set[str] = field(default_factory=set)  # names of arrays that loops make longer
+    lengthened: set[str] = field(default_factory=set)  # names of arrays that loops make longer, which need room for it
     together: dict[Site, Site] = field(default_factory=dict)  # lists that stand in one memory: one of them for all
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
     early: set[Site] = field(default_factory=set)  # where values that wait for what is beside them are computed at once
+
+    # functions that call themselves, texts that grow, tuples
     looping: set[ast.FunctionDef] = field(default_factory=set)  # functions that call themselves: loops over a stack
-    not_looping: str = ""  # why such a loop cannot be had
-    grows: bool = True  # whether the target has lists without a bound
+    not_looping: str = ""  # why such a loop cannot be had, behind why the function cannot be written out
     spelling: bool = False  # whether texts that grow are lists
-    may_spell: bool = False  # whether some might be
     tuples: bool = False  # whether tuples may have a length that only the run knows
-    may_have_tuples: bool = False  # whether some might
-    left_out: Collection[ast.stmt] = ()  # statements that are not translated
+    _unspelled: CompileError | None = None  # what was in the way before texts were lists
+    _constant: NeedsConstant | None = None  # what must be known where tuples have no such length
+    budget: limits.Budget = field(default_factory=limits.budget)
+
+    # of the present translation
+    fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
+    may_spell: bool = False  # whether there are texts that grow
+    may_have_tuples: bool = False  # whether there are tuples that could have a length which only the run knows
+
+    def begin(self) -> None:
+        """The function is translated, for the first time or once more."""
+        self.held.begin()
+        self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
+
+    def learn(self, finding: Finding) -> bool:
+        """Whether the next translation begins with something that this one did not know."""
+        known = getattr(self, finding.what)
+        if finding.what == "together":
+            return self._stand_together(finding.of)
+        if isinstance(known, dict):
+            new = finding.of not in known or known[finding.of] != finding.value
+            known[finding.of] = finding.value
+        else:
+            new = finding.of not in known
+            known.add(finding.of)
+        return new
+
+    def _stand_together(self, sites: frozenset[Site]) -> bool:
+        """Lists that stand in one memory from now on, with all that stand there with one of them already."""
+        if sites <= self.together.keys() and len({self.together[site] for site in sites}) == 1:
+            return False
+        first = min(sites, key=repr)
+        groups = {self.together[site] for site in sites if site in self.together}
+        self.together |= {site: first for site, group in self.together.items() if group in groups}
+        self.together |= dict.fromkeys(sites, first)
+        return True
+
+    def grow(self, must: MustGrow) -> None:
+        """Lists grow from now on."""
+        if must.site in self.growing:
+            raise must.problem from None
+        self.growing |= {must.site, *must.others}
+
+    def loop(self, must: MustLoop) -> None:
+        """A function that calls itself is a loop from now on."""
+        self.looping.add(must.node)
+        self.budget.begin_again()
+
+    def otherwise(self, problem: CompileError | NeedsConstant) -> bool:
+        """Whether to begin anew where `problem` was in the way: with tuples of lengths that only the run knows, with
+        texts as lists, without functions as loops, each once. Where that does not help, the problem before it is the
+        one to be told of."""
+        found = self._with_tuples(problem) or (isinstance(problem, CompileError) and self._without(problem))
+        if found:
+            self.budget.begin_again()
+        return found
+
+    def _with_tuples(self, problem: CompileError | NeedsConstant) -> bool:
+        if self.tuples and self._constant is not None:
+            raise NeedsConstant(self._constant.demand, plain(self._constant.problem))
+        if self.tuples or not self.may_have_tuples:
+            return False
+        self.tuples, self._constant = True, problem if isinstance(problem, NeedsConstant) else None
+        return True
+
+    def _without(self, problem: CompileError) -> bool:
+        if self.spelling and self._unspelled is not None:
+            raise plain(self._unspelled)
+        if self.may_spell and not self.spelling:
+            self.spelling, self._unspelled = True, problem
+            return True
+        if not self.looping:
+            return False
+        self.looping.clear()
+        self.not_looping = f" to be written out, and as a loop it cannot be had: {problem.problem}"
+        return True
 
     def has_tuples(self) -> bool:
         """Whether a tuple may have a length that only the run knows; if not, the next translation may be asked."""
@@ -50,3 +129,10 @@ class Learned:
             if node in chain[:position] and isinstance(node, ast.FunctionDef) and node not in self.looping:
                 return node if self.grows and not self.not_looping else None
         return None
+
+
+def plain(problem: CompileError) -> CompileError:
+    """A problem that nothing begins anew for: what the caller sees."""
+    made = CompileError(problem.kind, problem.problem, problem.help, problem.span, problem.lines)
+    made.path, made.own = problem.path, problem.own
+    return made

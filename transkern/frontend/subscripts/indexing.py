@@ -105,7 +105,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
                         rows.wanted(ctx, base.row_of, error.problem)
                     # it would be put back
                     if isinstance(given, Object) and ctx.heap.sites[given.token][0] != "argument":
-                        error.grown = ctx.grows_at(given.token)
+                        error.finding = ctx.growing_at(given.token)
                 raise
         case GrowingList():
             return _list_item(ctx, base, items)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown, Site
+from transkern.frontend.anew import Finding, NotKnown, Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import empties, hashed, sequences
 from transkern.frontend.numpy import grids
@@ -283,7 +283,7 @@ class Expressions(Comprehensions):
             return key_object(self.ctx, given, "put the items into an empty dict: d[key] = value")
         except NotKnown as error:
             if hashed.is_run_time_key(self.ctx, given) and not unpacks:
-                error.grown = site
+                error.finding = Finding("growing", site)
             raise
 
     def _hashed(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr], site: Site) -> Value:

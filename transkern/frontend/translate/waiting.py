@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.values import doubts
 from transkern.frontend.values.values import Array, Method, Scalar, Slice, Value, children, with_children
@@ -58,7 +58,7 @@ class Waiting:
                 problem = "a store into what an expression beside it still reads"
                 help = "give what is read a name before it"
                 late = NotKnown(refusals.EXPRESSION, problem, help, ctx.session.span, ctx.session.lines)
-                late.early = self.places[k]
+                late.finding = Finding("early", self.places[k])
                 raise late
             self.values[k] = _computed(ctx, value, changes)
 

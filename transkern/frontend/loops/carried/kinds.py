@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend.anew import Becomes, NotKnown
+from transkern.frontend.anew import Becomes, Finding, NotKnown
 from transkern.frontend.containers import list_types, pools, rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import dicts as carried_dicts
@@ -447,7 +447,7 @@ def of_any_length(ctx: Context, name: str, dtype: str, rest: Sequence[Expr]) -> 
             "allocate it at its final size before the loop, or append to a list",
             ctx.session.span, ctx.session.lines,
         )  # fmt: skip
-        error.grows = name
+        error.finding = Finding("lengthened", name)
         raise error
     return ("dynamic", dtype, guards.room(ctx, rest), tuple(rest), {})
 
