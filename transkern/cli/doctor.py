@@ -334,5 +334,7 @@ def _install(package: str) -> str:
             return f"install {package} (Debian, Ubuntu: apt install {package})"
         case "darwin":
             return "xcode-select --install; OpenMP: brew install gcc, then CC=gcc-14"
+        case "win32":
+            return f"install {package.partition(' ')[0]} (MinGW-w64), or pip install 'transkern[compiler]'"
         case _:
             return f"install {package.partition(' ')[0]} and set CC and CXX"

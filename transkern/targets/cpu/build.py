@@ -123,7 +123,7 @@ def run_compiler(flags: Sequence[str], sources: Sequence[Path], out: Path) -> st
     environment = {**os.environ, "TMPDIR": str(out.parent), "LC_ALL": "C"}
     try:
         run = subprocess.run(
-            [*words, *flags, *map(str, sources), "-o", str(out), "-lm"],
+            [*words, *flags, *map(str, sources), "-o", str(out), *compiler.libraries()],
             capture_output=True, text=True, errors="replace", check=False, env=environment, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError as error:

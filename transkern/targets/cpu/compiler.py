@@ -24,6 +24,9 @@ FASTMATH = ("-ffp-contract=fast",)
 TRAPPING = ("-ftrapping-math",)
 """Flags behind the others for code that tells the flags of the floating-point unit: it computes what is written."""
 
+WITHOUT_AVX = ("-mno-avx",)
+"""Flags for GCC on Windows, where it keeps vectors of 32 bytes on a stack that is aligned to 16 (its bug 54412)."""
+
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
 
 _WRAPPERS = ("ccache", "sccache", "distcc", "icecc")
@@ -52,7 +55,7 @@ def command() -> tuple[str, ...]:
         raise TargetUnavailable(
             "no C compiler was found, and the CPU target needs one\n"
             "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
-            "xcode-select --install; conda: conda install c-compiler), or one from PyPI "
+            "xcode-select --install; Windows: MinGW-w64; conda: conda install c-compiler), or one from PyPI "
             "(pip install 'transkern[compiler]'), or set CC"
         )
     try:
@@ -136,4 +139,18 @@ def machine_flags() -> tuple[str, ...]:
 
 
 def flags() -> tuple[str, ...]:
-    return (*machine_flags(), *(f for f in FLAGS if not f.startswith("-m")))
+    found = (*machine_flags(), *(f for f in FLAGS if not f.startswith("-m")))
+    if sys.platform != "win32":
+        return found
+    is_clang = any(name in word.lower() for word in command() for name in ("clang", "zig"))
+    # all of its code may lie anywhere, and clang takes no flag that says so
+    return (*(f for f in found if f != "-fPIC"), *(() if is_clang else WITHOUT_AVX))
+
+
+def libraries() -> tuple[str, ...]:
+    """What a shared object is linked with, behind its sources. On Windows nothing is left to whoever loads it: Python's
+    own library is named, and GCC's runtimes are put in (`-static`), which no other program would find."""
+    if sys.platform != "win32":
+        return ("-lm",)
+    name = f"python{sys.version_info.major}{sys.version_info.minor}.lib"
+    return (os.path.join(sys.base_prefix, "libs", name), "-static")

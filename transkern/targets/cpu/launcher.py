@@ -17,6 +17,7 @@ import platform
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from pathlib import Path
 {more}
 _SOURCE = Path(__file__).with_name("{file}.c")
 _FLAGS = {flags!r}
+if sys.platform == "win32":  # where GCC keeps vectors of 32 bytes on a stack that is aligned to 16 only
+    _FLAGS = [*(flag for flag in _FLAGS if flag != "-fPIC"), "-mno-avx"]
 '''
 
 _BUILD = '''
@@ -51,6 +54,14 @@ def _names():
     return hashes[0], f"{hashes[0]}-{hashes[1]}.so"
 
 
+def _libraries():
+    """What the object is linked with: on Windows also Python's own library, and GCC's runtimes as a part of it."""
+    if sys.platform != "win32":
+        return ["-lm"]
+    name = f"python{sys.version_info.major}{sys.version_info.minor}.lib"
+    return [os.path.join(sys.base_prefix, "libs", name), "-static"]
+
+
 def _compile(out):
     """Builds the C file; ImportError with the compiler's words where that fails."""
     command = _compiler()
@@ -61,7 +72,7 @@ def _compile(out):
     for flags in (_FLAGS, [x.replace("-fopenmp", "-fopenmp-simd") for x in _FLAGS]):
         environment = {**os.environ, "TMPDIR": str(out.parent)}
         run = subprocess.run(
-            [*command, *flags, str(_SOURCE), "-o", str(out), "-lm"],
+            [*command, *flags, str(_SOURCE), "-o", str(out), *_libraries()],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment,
         )
         if run.returncode == 0 and out.is_file():

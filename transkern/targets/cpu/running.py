@@ -53,9 +53,8 @@ LATER = "static void py_later(py_run *);"
 
 RUNNING = r"""
 // ---- Long kernels run without Python's lock, and share the threads that there are
-int pthread_atfork(void (*)(void), void (*)(void), void (*)(void));
 #ifdef _OPENMP
-int omp_get_max_threads(void), omp_pause_resource_all(int) __attribute__((weak));
+int omp_get_max_threads(void);
 void omp_set_num_threads(int);
 #endif
 // Of all modules of a process: how many threads there are for kernels (0: as OpenMP has it), and how many kernels run;
@@ -95,6 +94,13 @@ static void py_later(py_run *run) {
     if (!run->python) *run = py_begin(1);
 }
 
+#ifdef _WIN32
+#define py_when_forked()
+#else
+int pthread_atfork(void (*)(void), void (*)(void), void (*)(void));
+#ifdef _OPENMP
+int omp_pause_resource_all(int) __attribute__((weak));
+#endif
 // GCC's runtime would wait in a child for threads that only its parent has: they go before, and come back when needed.
 static void py_before_fork(void) {
 #if defined(_OPENMP) && !defined(__clang__)
@@ -104,6 +110,9 @@ static void py_before_fork(void) {
 }
 
 static void py_in_child(void) { py_own.running = 0; }  // the others' kernels run on in the parent
+
+static void py_when_forked(void) { pthread_atfork(py_before_fork, NULL, py_in_child); }
+#endif
 
 // The address of the counts: those at another address from now on, or those that are counted with (0).
 static PyObject *py_share(PyObject *self, PyObject *address) {

@@ -4,7 +4,9 @@
 (`Py_buffer` since 3.11), so one shared object serves every later Python.
 """
 
-PYTHON = r"""
+from transkern.targets.cpu.printing.system import ALIGNED, EXPORTS, MACHINE
+
+PYTHON = EXPORTS + r"""
 // ---- Python's stable ABI, as far as it is used (Python.h need not be installed)
 typedef intptr_t Py_ssize_t;
 typedef struct PyObject { Py_ssize_t ob_refcnt; struct PyObject *ob_type; } PyObject;
@@ -17,8 +19,8 @@ typedef struct {
     PyObject head; void *init; Py_ssize_t index; PyObject *copy;
     const char *name, *doc; Py_ssize_t size; PyMethodDef *methods; void *slots, *traverse, *clear, *free;
 } PyModuleDef;
-extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type, PyComplex_Type;
-extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct, _Py_EllipsisObject;
+PY_DATA PyObject PyLong_Type, PyFloat_Type, PyBool_Type, PyComplex_Type;
+PY_DATA PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct, _Py_EllipsisObject;
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
@@ -281,9 +283,7 @@ static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void 
 LARGE = 1 << 17
 """Bytes from which memory is kept: what is shorter, malloc keeps well."""
 
-ROOMS = r"""
-#include <sys/mman.h>
-#include <unistd.h>
+ROOMS = MACHINE + ALIGNED + r"""
 // ---- Memory of large arrays is kept for the next ones: fresh pages cost more than filling them
 typedef struct { void *memory; size_t size; int64_t since; } py_kept;
 enum { PY_KEPT = 16 };
@@ -294,7 +294,7 @@ static py_pool py_own_pool;
 // What is kept by all modules of a process together: an eighth of the machine's memory, 2 GiB at most.
 static py_pool *py_rooms(void) {
     if (!py_shared->pool) {
-        const double pages = sysconf(_SC_PHYS_PAGES), eighth = pages / 8 * sysconf(_SC_PAGESIZE);
+        const double eighth = py_machine() / 8;
         py_own_pool.most = eighth > 2147483648.0 ? (size_t)2147483648 : eighth > 0 ? (size_t)eighth : 0;
         py_shared->pool = &py_own_pool;
     }
@@ -303,7 +303,7 @@ static py_pool *py_rooms(void) {
 
 static void py_drop(py_pool *pool, int k) {
     pool->bytes -= pool->kept[k].size;
-    free(pool->kept[k].memory);
+    py_drop_aligned(pool->kept[k].memory);
     pool->kept[k] = (py_kept){NULL, 0, 0};
 }
 
@@ -327,21 +327,19 @@ static void *py_take(size_t *size) {
     const int huge = *size >= PY_HUGE;
     const size_t unit = huge ? 1 << 21 : 1 << 12;
     *size = (*size + unit - 1) & ~(unit - 1);
-    void *memory = NULL;
-    int failed = posix_memalign(&memory, unit, *size);
-    if (failed) {
+    void *memory = py_aligned(unit, *size);
+    if (!memory) {
         for (int k = 0; k < PY_KEPT; ++k) py_drop(pool, k);
-        failed = posix_memalign(&memory, unit, *size);
+        memory = py_aligned(unit, *size);
     }
-    if (failed) return NULL;
-    if (huge) madvise(memory, *size, 14);
+    if (memory && huge) py_in_huge(memory, *size);
     return memory;
 }
 
 // Keeps it, and gives up what has been kept for longest.
 static void py_give(void *memory, size_t size) {
     py_pool *pool = py_rooms();
-    if (size > pool->most) { free(memory); return; }
+    if (size > pool->most) { py_drop_aligned(memory); return; }
     for (;;) {
         int oldest = -1, place = -1;
         for (int k = 0; k < PY_KEPT; ++k) {
@@ -373,7 +371,7 @@ static void *py_array(size_t bytes) {
     const int small = PY_SMALL || bytes < PY_LARGE;
     const size_t before = small ? 64 : PY_BEFORE;
     size_t size = before + ((bytes + 127) & ~(size_t)63);
-    char *memory = small ? aligned_alloc(64, size) : py_take(&size);
+    char *memory = small ? py_aligned(64, size) : py_take(&size);
     if (!memory) return NULL;
     ((size_t *)(memory + before))[-1] = small ? 0 : size;
     return memory + before;
@@ -383,7 +381,7 @@ static void py_clear(void *array) {
     if (!array) return;
     const size_t size = ((size_t *)array)[-1];
     if (size) py_give((char *)array - PY_BEFORE, size);
-    else free((char *)array - 64);
+    else py_drop_aligned((char *)array - 64);
 }
 """
 

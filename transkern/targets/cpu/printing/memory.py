@@ -14,13 +14,13 @@ from transkern.ir.traverse import (
     bodies,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident
+from transkern.targets.cpu.printing.system import ADDRESSES
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
 
 
-RESERVE = r"""
-#include <sys/mman.h>
+RESERVE = ADDRESSES + r"""
 // Addresses for more than will ever be needed: only what is touched becomes memory. Some are kept when they are
 // released, with the first of their pages: the system takes longer to give a page than the loop to fill it.
 // Giving pages back asks the system to look through all addresses, so marks stand where a list that gets long, or one
@@ -43,12 +43,12 @@ static void *reserve(size_t bytes, size_t row) {
         base = __atomic_exchange_n(&py_spare[k], NULL, __ATOMIC_ACQ_REL);
         if (base && ((py_reserved *)base)->size >= size) break;
         if (base && (base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL)))
-            munmap(base, ((py_reserved *)base)->size);
+            py_unmap(base, ((py_reserved *)base)->size);
         base = NULL;
     }
     const int fresh = !base;
-    if (fresh) base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED) return NULL;
+    if (fresh) base = py_map(size);
+    if (!base) return NULL;
     const int other = fresh || ((py_reserved *)base)->middle != middle;
     if (fresh) *(py_reserved *)base = (py_reserved){size, middle};
     ((py_reserved *)base)->middle = middle;
@@ -63,13 +63,13 @@ static void release(void *memory) {
     int whole = 1;
     for (int k = 0; k < PY_MARKS + 2; ++k) whole &= *py_marked(base, k) == py_mark;
     if (!whole) {
-        madvise(base + PY_HEAD + PY_RESIDENT, size - PY_HEAD - PY_RESIDENT, MADV_DONTNEED);
+        py_forget(base + PY_HEAD + PY_RESIDENT, size - PY_HEAD - PY_RESIDENT);
         for (int k = 0; k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
     }
     for (int k = 0; k < PY_SPARE && base; ++k)
         if (!__atomic_load_n(&py_spare[k], __ATOMIC_RELAXED))
             base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL);
-    if (base) munmap(base, ((py_reserved *)base)->size);
+    if (base) py_unmap(base, ((py_reserved *)base)->size);
 }
 """.replace("@MIDDLE@", str(n.RESERVED_ROWS.bit_length() - 2)).replace("@RESERVED@", str(n.RESERVED))
 BYTES = """// The bytes of an array; more than there can be where they are not countable.

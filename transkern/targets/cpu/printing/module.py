@@ -424,7 +424,7 @@ class Module:
             '    {"listen", listen, 0x1, "whom to ask and to tell"}, {0}};',
             f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{name}", NULL, -1, methods}};',
             "",
-            f'__attribute__((visibility("default"))) PyObject *PyInit_{name}(void) {{',
+            f"PY_EXPORT PyObject *PyInit_{name}(void) {{",
             '    if (!(numpy = PyImport_ImportModule("numpy"))) return NULL;',
             '    numpy_ndarray = PyObject_GetAttrString(numpy, "ndarray");',
             '    numpy_empty = PyObject_GetAttrString(numpy, "empty");',
@@ -434,7 +434,7 @@ class Module:
         for k, text in enumerate(self.steps):
             lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
         if self.releases:
-            lines.append("    pthread_atfork(py_before_fork, NULL, py_in_child);")
+            lines.append("    py_when_forked();")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
         return "\n".join(lines)
 

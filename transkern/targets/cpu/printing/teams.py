@@ -23,11 +23,17 @@ _LANES = 512  # at most so many lanes has a block
 _WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
 
 _MEET = """// Where the threads of a team wait for each other: for some microseconds awake, then asleep.
-#include <unistd.h>
 #ifdef __linux__
 #include <sched.h>
 #include <sys/syscall.h>
+long syscall(long, ...);
 int sched_getcpu(void);
+#elif defined(_WIN32)
+void Sleep(uint32_t);
+#define py_rest() Sleep(0)
+#else
+#include <unistd.h>
+#define py_rest() usleep(1)
 #endif
 #ifdef _OPENMP
 int omp_get_num_threads(void);
@@ -78,7 +84,7 @@ static void meet(meeting *m) {
 #ifdef __linux__
         syscall(SYS_futex, &m->turn, 128, turn, (void *)0);  // wait while it is this turn
 #else
-        usleep(1);
+        py_rest();
 #endif
     }
     __atomic_sub_fetch(&m->asleep, 1, __ATOMIC_SEQ_CST);

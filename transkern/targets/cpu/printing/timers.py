@@ -18,6 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Span
 from transkern.ir.traverse import walk
+from transkern.targets.cpu.printing.system import clock
 
 _FEW = 16
 """Turns of a loop below which it is not measured by itself."""
@@ -81,22 +82,15 @@ class Timers:
 
 
 _TIMERS = """
-#include <time.h>
-
 // What has been measured, in nanoseconds; several threads may call at once.
 static struct { int64_t calls, time; } py_times[%d];
 
-static inline int64_t py_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
+@CLOCK@
 static inline void py_spent(int number, int64_t since) {
     __atomic_fetch_add(&py_times[number].time, py_now() - since, __ATOMIC_RELAXED);
     __atomic_fetch_add(&py_times[number].calls, 1, __ATOMIC_RELAXED);
 }
-"""
+""".replace("@CLOCK@", clock("py_now", "static inline").replace("%", "%%"))
 
 TIMES = """PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 static PyObject *py_told_times(PyObject *self, PyObject *unused) {

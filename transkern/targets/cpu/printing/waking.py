@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transkern.ir.expr import Expr
+from transkern.targets.cpu.printing.system import clock
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -40,7 +41,6 @@ static inline void py_paid(const py_deal *deal) { if (deal->begun) py_learn(deal
 
 WAKING = r"""
 // ---- Threads are woken where that takes less than it saves
-#include <time.h>
 enum {
     PY_SPINS = 100000,     // nanoseconds that threads stay awake
     PY_GATHERS = 200000,   // nanoseconds that one waits for the others to come
@@ -50,13 +50,7 @@ enum {
 #define py_get(field) __atomic_load_n(&py_shared->field, __ATOMIC_RELAXED)
 #define py_put(field, value) __atomic_store_n(&py_shared->field, value, __ATOMIC_RELAXED)
 
-// In nanoseconds.
-static int64_t py_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
+@CLOCK@
 // What threads would have saved since they could have been woken.
 static int64_t py_missed(int64_t now) {
     return now > py_get(alone) + PY_SPINS ? 0 : py_get(missed);
@@ -159,7 +153,7 @@ static void py_learn(const py_deal *deal) {
     py_put(missed, py_missed(deal->begun) + (int64_t)(saved > 0 ? deal->work * saved : 0));
     py_put(alone, now);
 }
-"""
+""".replace("@CLOCK@", clock("py_clock", "static"))
 
 
 def pays(printer: KernelPrinter, turns: Expr, cost: float, if_also: str = "") -> str:
