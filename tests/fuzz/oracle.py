@@ -282,7 +282,8 @@ class _Noise:
             if short == "prod" and _is_beyond(x, kind):
                 made = self._in_other_order(x, args, keywords)
                 subnormal = (made != 0) & (np.abs(made) < np.finfo(kind).smallest_normal)  # rounded in each order anew
-                return self._off(made, np.where(subnormal, 2 * np.finfo(kind).smallest_subnormal, 0))
+                rounded = np.where(np.isfinite(made), np.abs(made) * np.finfo(kind).eps * _ULPS, 0)
+                return self._off(made, np.where(subnormal, 2 * np.finfo(kind).smallest_subnormal, rounded))
             x = np.log2(np.where(x == 0, 1, np.abs(x)).astype(np.float64))
             if np.all(x == np.floor(x)) and np.all(np.abs(x) < 60):
                 return value

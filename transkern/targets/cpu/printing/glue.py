@@ -4,7 +4,7 @@
 (`Py_buffer` since 3.11), so one shared object serves every later Python.
 """
 
-from transkern.targets.cpu.printing.system import ALIGNED, EXPORTS, MACHINE
+from transkern.targets.cpu.system import ALIGNED, EXPORTS, MACHINE
 
 PYTHON = EXPORTS + r"""
 // ---- Python's stable ABI, as far as it is used (Python.h need not be installed)

@@ -14,7 +14,7 @@ from transkern.ir.traverse import (
     bodies,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident
-from transkern.targets.cpu.printing.system import ADDRESSES
+from transkern.targets.cpu.system import ADDRESSES
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter

@@ -18,7 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Span
 from transkern.ir.traverse import walk
-from transkern.targets.cpu.printing.system import clock
+from transkern.targets.cpu.system import clock
 
 _FEW = 16
 """Turns of a loop below which it is not measured by itself."""

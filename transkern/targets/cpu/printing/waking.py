@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transkern.ir.expr import Expr
-from transkern.targets.cpu.printing.system import clock
+from transkern.targets.cpu.system import clock
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
