@@ -111,6 +111,7 @@ from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums
 from transkern.fuse.schedule.pairs import order_pairs
 from transkern.fuse.schedule.parts import sum_parts
+from transkern.fuse.schedule.products import loop_products
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
@@ -188,6 +189,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
 """What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
+    loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
