@@ -210,6 +210,9 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    promote_elements,  # of rows that have become numbers
+    distribute_rows,  # what these are now: variables
+    parallelise,
     hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     select_sorted,  # when all that nobody reads has gone

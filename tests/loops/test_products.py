@@ -133,6 +133,10 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+BOOLS = [stored_into, into_out, kept]
+SPECIAL = [states, from_the_left, stored_into, turned, left_behind]
+
+
 def same(found: Any, wanted: Any) -> None:
     if isinstance(wanted, (tuple, list)):
         assert type(found) is type(wanted) and len(found) == len(wanted)
@@ -157,13 +161,15 @@ def given(dtype: str, size: int) -> tuple[np.ndarray, np.ndarray]:
         return (a * 20).astype(np.int64) % 3, (x * 9).astype(np.int64)
     if dtype.startswith("complex"):
         return (a * (1 + 0.5j)).astype(dtype), (x * (1 - 1j)).astype(dtype)
+    if dtype == "bool":
+        return a > 1.5 / max(size, 1), x > 0.8
     return a.astype(dtype), x.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64", "bool"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_products_are_numpys(function: Callable[..., Any], dtype: str) -> None:
-    if dtype == "int64" and function in (states, powers, einsum):
+    if (dtype == "int64" and function in (states, powers, einsum)) or (dtype == "bool" and function not in BOOLS):
         pytest.skip("what is divided is no integer")
     compiled = transkern.compile(function, target="cpu")
     for size in (1, 2, 3, 5, 8, 17, 64, 65, 0) if function is not squares else (1, 2, 5, 17, 65):
@@ -178,7 +184,7 @@ def test_products_are_numpys(function: Callable[..., Any], dtype: str) -> None:
             same(compiled(a, x, steps), wanted)
 
 
-@pytest.mark.parametrize("function", [states, from_the_left, stored_into, turned, left_behind], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", SPECIAL, ids=lambda f: f.__name__)
 def test_special_values(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function, target="cpu")
     for special in (np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324):

@@ -117,10 +117,8 @@ class _Products:
         return out
 
     def is_exact(self, s: n.Stmt) -> bool:
-        """Whether a product is one of integers, or bools."""
-        return isinstance(s, n.Library) and _is_product(s) and not self.buffers[s.outs[0]].dtype.startswith(
-            ("float", "complex")
-        )
+        """Whether a product is one of integers. Of bools NumPy looks for the first truth, which may stand early."""
+        return _is_product(s) and self.buffers[s.outs[0]].dtype.startswith(("int", "uint"))  # type: ignore[union-attr]
 
     def is_small(self, s: n.Stmt) -> Expr | None:
         """The condition under which a product is small; None where it is none of a matrix. A product of one element is
