@@ -119,6 +119,7 @@ from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.ir.verify import VERIFY, verified
@@ -195,6 +196,7 @@ PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS[:2],
     store_changes,
     double_buffer,
+    unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
