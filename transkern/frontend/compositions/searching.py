@@ -8,7 +8,6 @@ import numpy as np
 
 from transkern.frontend.compositions.primitives import axis_of, element, line, places, places_in_memory, refuse
 
-
 _FEW = 32
 """Numbers that are asked one and all before a search by halves is over."""
 
