@@ -158,3 +158,104 @@ def bins_loops(x, e):
             k += 1
         out[i] = k
     return out
+
+
+# --- equal bins -------------------------------------------------------------------------------------------------------
+
+
+@inputs("equal bins")
+def _(rng):
+    return rng.random(100000), 0.0, 1.0, 20
+
+
+@spelling("equal bins")
+def equalbins_bincount(x, lo, hi, n):
+    k = np.minimum(((x - lo) / (hi - lo) * n).astype(np.int64), n - 1)
+    return np.bincount(k, minlength=n)
+
+
+@spelling("equal bins")
+def equalbins_add_at(x, lo, hi, n):
+    out = np.zeros(n, np.int64)
+    np.add.at(out, np.clip(np.floor((x - lo) / (hi - lo) * n).astype(int), 0, n - 1), 1)
+    return out
+
+
+@spelling("equal bins")
+def equalbins_loops(x, lo, hi, n):
+    out = np.zeros(n, np.int64)
+    for v in x:
+        k = int((v - lo) / (hi - lo) * n)
+        if k == n:
+            k = n - 1
+        out[k] += 1
+    return out
+
+
+@spelling("equal bins")
+def equalbins_masks(x, lo, hi, n):
+    k = np.minimum((x - lo) / (hi - lo) * n, n - 1)
+    return np.array([np.count_nonzero((k >= i) & (k < i + 1)) for i in range(n)])
+
+
+@spelling("equal bins")
+def equalbins_masked_loop(x, lo, hi, n):
+    out = np.zeros(n, np.int64)
+    for i in range(len(x)):
+        k = int((x[i] - lo) / (hi - lo) * n)
+        out[min(k, n - 1)] += 1
+    return out
+
+
+# --- transitions ------------------------------------------------------------------------------------------------------
+
+
+@inputs("transitions")
+def _(rng):
+    return rng.integers(0, 12, 100000), 12
+
+
+@spelling("transitions")
+def transitions_at(s, k):
+    c = np.zeros((k, k))
+    np.add.at(c, (s[:-1], s[1:]), 1)
+    return c / c.sum(axis=1, keepdims=True)
+
+
+@spelling("transitions")
+def transitions_bincount(s, k):
+    c = np.bincount(s[:-1] * k + s[1:], minlength=k * k).reshape(k, k)
+    return c / c.sum(axis=1)[:, None]
+
+
+@spelling("transitions")
+def transitions_loops(s, k):
+    c = np.zeros((k, k))
+    for i in range(len(s) - 1):
+        c[s[i], s[i + 1]] += 1
+    for a in range(k):
+        t = 0.0
+        for b in range(k):
+            t += c[a, b]
+        for b in range(k):
+            c[a, b] /= t
+    return c
+
+
+@spelling("transitions")
+def transitions_last_loop(s, k):
+    c = np.zeros((k, k), np.int64)
+    last = s[0]
+    for v in s[1:]:
+        c[last, v] += 1
+        last = v
+    return c / c.sum(axis=1, keepdims=True)
+
+
+@spelling("transitions")
+def transitions_masks(s, k):
+    c = np.empty((k, k))
+    for a in range(k):
+        for b in range(k):
+            c[a, b] = ((s[:-1] == a) & (s[1:] == b)).sum()
+    return c / c.sum(axis=1, keepdims=True)

@@ -266,3 +266,115 @@ def kernels_a_row_at_a_time(x, c, w, g):
 def kernels_einsum(x, c, w, g):
     d = x[:, None] - c
     return np.einsum("ij,j->i", np.exp(-g * np.einsum("ijk,ijk->ij", d, d)), w)
+
+
+# --- gravity by pairs -------------------------------------------------------------------------------------------------
+
+
+@inputs("gravity by pairs")
+def _(rng):
+    n = 400
+    return rng.random((n, 3)), rng.random(n)
+
+
+@spelling("gravity by pairs")
+def gravity_matrix(p, m):
+    d = p[None] - p[:, None]
+    r = ((d * d).sum(axis=2) + 0.01) ** -1.5
+    return (d * r[:, :, None] * m[None, :, None]).sum(axis=1)
+
+
+@spelling("gravity by pairs")
+def gravity_rows(p, m):
+    a = np.zeros_like(p)
+    for i in range(len(p)):
+        d = p - p[i]
+        r = ((d * d).sum(axis=1) + 0.01) ** -1.5
+        a[i] = (d * (r * m)[:, None]).sum(axis=0)
+    return a
+
+
+@spelling("gravity by pairs")
+def gravity_pairs(p, m):
+    a = np.zeros_like(p)
+    for i in range(len(p)):
+        for j in range(i + 1, len(p)):
+            d = p[j] - p[i]
+            g = d * ((d @ d) + 0.01) ** -1.5
+            a[i] += m[j] * g
+            a[j] -= m[i] * g
+    return a
+
+
+@spelling("gravity by pairs")
+def gravity_half_loops(p, m):
+    n = len(p)
+    a = np.zeros((n, 3))
+    for i in range(n):
+        for j in range(i):
+            dx, dy, dz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+            r = (dx * dx + dy * dy + dz * dz + 0.01) ** -1.5
+            a[i, 0] += m[j] * r * dx
+            a[i, 1] += m[j] * r * dy
+            a[i, 2] += m[j] * r * dz
+            a[j, 0] -= m[i] * r * dx
+            a[j, 1] -= m[i] * r * dy
+            a[j, 2] -= m[i] * r * dz
+    return a
+
+
+@spelling("gravity by pairs")
+def gravity_full_loops(p, m):
+    n = len(p)
+    a = np.zeros((n, 3))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                dx, dy, dz = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+                r = m[j] * (dx * dx + dy * dy + dz * dz + 0.01) ** -1.5
+                a[i, 0] += r * dx
+                a[i, 1] += r * dy
+                a[i, 2] += r * dz
+    return a
+
+
+# --- affine maps ------------------------------------------------------------------------------------------------------
+
+
+@inputs("affine maps")
+def _(rng):
+    return rng.random((30000, 3)), rng.random((3, 3)), rng.random(3)
+
+
+@spelling("affine maps")
+def affine_product(p, r, t):
+    return p @ r.T + t
+
+
+@spelling("affine maps")
+def affine_turned(p, r, t):
+    return (r @ p.T).T + t
+
+
+@spelling("affine maps")
+def affine_einsum(p, r, t):
+    return np.einsum("ij,nj->ni", r, p) + t
+
+
+@spelling("affine maps")
+def affine_rows(p, r, t):
+    out = np.empty_like(p)
+    for i in range(len(p)):
+        out[i] = r @ p[i] + t
+    return out
+
+
+@spelling("affine maps")
+def affine_loops(p, r, t):
+    out = np.zeros((len(p), 3))
+    for n in range(len(p)):
+        for i in range(3):
+            out[n, i] = t[i]
+            for j in range(3):
+                out[n, i] += r[i, j] * p[n, j]
+    return out

@@ -154,3 +154,76 @@ def bilateral_overlaps(x, sr, ss):
             total[i0:i1, j0:j1] += w * v
             weight[i0:i1, j0:j1] += w
     return total / weight
+
+
+# --- means of clipped windows -----------------------------------------------------------------------------------------
+
+
+@inputs("means of clipped windows")
+def _(rng):
+    return rng.random((150, 150)), 3
+
+
+@spelling("means of clipped windows")
+def clipmean_slices(x, r):
+    n, m = x.shape
+    out = np.empty_like(x)
+    for i in range(n):
+        for j in range(m):
+            out[i, j] = x[max(0, i - r) : min(n, i + r + 1), max(0, j - r) : min(m, j + r + 1)].mean()
+    return out
+
+
+@spelling("means of clipped windows")
+def clipmean_ranges(x, r):
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            s, c = 0.0, 0
+            for a in range(max(0, i - r), min(n, i + r + 1)):
+                for b in range(max(0, j - r), min(m, j + r + 1)):
+                    s += x[a, b]
+                    c += 1
+            out[i, j] = s / c
+    return out
+
+
+@spelling("means of clipped windows")
+def clipmean_ifs_loops(x, r):
+    n, m = x.shape
+    out = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            s, c = 0.0, 0
+            for a in range(-r, r + 1):
+                for b in range(-r, r + 1):
+                    if 0 <= i + a < n and 0 <= j + b < m:
+                        s += x[i + a, j + b]
+                        c += 1
+            out[i, j] = s / c
+    return out
+
+
+@spelling("means of clipped windows")
+def clipmean_padded(x, r):
+    n, m = x.shape
+    p, o = np.pad(x, r), np.pad(np.ones_like(x), r)
+    s, c = np.zeros_like(x), np.zeros_like(x)
+    for a in range(2 * r + 1):
+        for b in range(2 * r + 1):
+            s += p[a : a + n, b : b + m]
+            c += o[a : a + n, b : b + m]
+    return s / c
+
+
+@spelling("means of clipped windows")
+def clipmean_overlaps(x, r):
+    n, m = x.shape
+    s, c = np.zeros((n, m)), np.zeros((n, m))
+    for a in range(-r, r + 1):
+        for b in range(-r, r + 1):
+            i0, i1, j0, j1 = max(0, -a), min(n, n - a), max(0, -b), min(m, m - b)
+            s[i0:i1, j0:j1] += x[i0 + a : i1 + a, j0 + b : j1 + b]
+            c[i0:i1, j0:j1] += 1
+    return s / c

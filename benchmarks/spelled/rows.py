@@ -205,3 +205,67 @@ def series_from_squares(x):
     mean = x.sum() / len(x)
     deviation = ((x - mean) ** 2).mean() ** 0.5
     return np.divide(x - mean, deviation)
+
+
+# --- weighted covariance ----------------------------------------------------------------------------------------------
+
+
+@inputs("weighted covariance")
+def _(rng):
+    n, d = 3000, 12
+    return rng.standard_normal((n, d)), rng.random(n)
+
+
+@spelling("weighted covariance")
+def wcov_product(x, w):
+    d = x - (w[:, None] * x).sum(axis=0) / w.sum()
+    return (d * w[:, None]).T @ d / w.sum()
+
+
+@spelling("weighted covariance")
+def wcov_einsum(x, w):
+    d = x - np.average(x, axis=0, weights=w)
+    return np.einsum("n,ni,nj->ij", w, d, d) / w.sum()
+
+
+@spelling("weighted covariance")
+def wcov_outer(x, w):
+    m = (w[:, None] * x).sum(axis=0) / w.sum()
+    c = np.zeros((x.shape[1], x.shape[1]))
+    for i in range(len(x)):
+        d = x[i] - m
+        c += w[i] * np.outer(d, d)
+    return c / w.sum()
+
+
+@spelling("weighted covariance")
+def wcov_loops(x, w):
+    n, k = x.shape
+    m, total = np.zeros(k), 0.0
+    for i in range(n):
+        total += w[i]
+        for j in range(k):
+            m[j] += w[i] * x[i, j]
+    for j in range(k):
+        m[j] /= total
+    c = np.zeros((k, k))
+    for i in range(n):
+        for a in range(k):
+            for b in range(k):
+                c[a, b] += w[i] * (x[i, a] - m[a]) * (x[i, b] - m[b])
+    for a in range(k):
+        for b in range(k):
+            c[a, b] /= total
+    return c
+
+
+@spelling("weighted covariance")
+def wcov_elements_loops(x, w):
+    n, k = x.shape
+    m = (w @ x) / w.sum()
+    c = np.zeros((k, k))
+    for a in range(k):
+        for b in range(a, k):
+            c[a, b] = (w * (x[:, a] - m[a]) * (x[:, b] - m[b])).sum() / w.sum()
+            c[b, a] = c[a, b]
+    return c

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spelled.registry import inputs, spelling
@@ -252,3 +254,209 @@ def kalman_in_place(z):
         p *= 1 - gain
         out[t] = x
     return out
+
+
+# --- rolling deviations -----------------------------------------------------------------------------------------------
+
+
+@inputs("rolling deviations")
+def _(rng):
+    return rng.standard_normal(50000), 20
+
+
+@spelling("rolling deviations")
+def rollstd_windows(x, w):
+    return np.lib.stride_tricks.sliding_window_view(x, w).std(axis=1)
+
+
+@spelling("rolling deviations")
+def rollstd_slices(x, w):
+    out = np.empty(len(x) - w + 1)
+    for i in range(len(out)):
+        out[i] = x[i : i + w].std()
+    return out
+
+
+@spelling("rolling deviations")
+def rollstd_loops(x, w):
+    out = np.zeros(len(x) - w + 1)
+    for i in range(len(x) - w + 1):
+        s = 0.0
+        for j in range(w):
+            s += x[i + j]
+        mean = s / w
+        v = 0.0
+        for j in range(w):
+            v += (x[i + j] - mean) ** 2
+        out[i] = math.sqrt(v / w)
+    return out
+
+
+@spelling("rolling deviations")
+def rollstd_comprehension(x, w):
+    return np.array([np.std(x[i - w : i]) for i in range(w, len(x) + 1)])
+
+
+@spelling("rolling deviations")
+def rollstd_shifts(x, w):
+    n = len(x) - w + 1
+    mean = np.zeros(n)
+    for j in range(w):
+        mean += x[j : j + n]
+    mean /= w
+    v = np.zeros(n)
+    for j in range(w):
+        v += (x[j : j + n] - mean) ** 2
+    return np.sqrt(v / w)
+
+
+# --- rolling minima by shifts -----------------------------------------------------------------------------------------
+
+
+@inputs("rolling minima by shifts")
+def _(rng):
+    return rng.random(100000), 8
+
+
+@spelling("rolling minima by shifts")
+def shrink_pairs(x, w):
+    m = x
+    for _ in range(w - 1):
+        m = np.minimum(m[1:], m[:-1])
+    return m
+
+
+@spelling("rolling minima by shifts")
+def shrink_slices(x, w):
+    m = x[: len(x) - w + 1].copy()
+    for k in range(1, w):
+        m = np.minimum(m, x[k : len(x) - w + 1 + k])
+    return m
+
+
+@spelling("rolling minima by shifts")
+def shrink_windows(x, w):
+    return np.lib.stride_tricks.sliding_window_view(x, w).min(axis=1)
+
+
+@spelling("rolling minima by shifts")
+def shrink_loops(x, w):
+    n = len(x) - w + 1
+    out = np.empty(n)
+    for i in range(n):
+        best = x[i]
+        for k in range(1, w):
+            best = min(best, x[i + k])
+        out[i] = best
+    return out
+
+
+@spelling("rolling minima by shifts")
+def shrink_in_place(x, w):
+    m = x.copy()
+    n = len(x)
+    for k in range(1, w):
+        m[: n - k] = np.minimum(m[: n - k], m[1 : n - k + 1])
+    return m[: n - w + 1].copy()
+
+
+# --- deepest fall -----------------------------------------------------------------------------------------------------
+
+
+@inputs("deepest fall")
+def _(rng):
+    return (np.exp(np.cumsum(rng.standard_normal(100000) * 0.01)),)
+
+
+@spelling("deepest fall")
+def drawdown_accumulate(p):
+    return (1 - p / np.maximum.accumulate(p)).max()
+
+
+@spelling("deepest fall")
+def drawdown_loops(p):
+    top, worst = p[0], 0.0
+    for v in p:
+        top = max(top, v)
+        worst = max(worst, 1 - v / top)
+    return worst
+
+
+@spelling("deepest fall")
+def drawdown_array(p):
+    top = np.empty_like(p)
+    top[0] = p[0]
+    for i in range(1, len(p)):
+        top[i] = max(top[i - 1], p[i])
+    return np.max((top - p) / top)
+
+
+@spelling("deepest fall")
+def drawdown_ifs_loops(p):
+    top = p[0]
+    worst = 0.0
+    for i in range(1, len(p)):
+        if p[i] > top:
+            top = p[i]
+        d = (top - p[i]) / top
+        if d > worst:
+            worst = d
+    return worst
+
+
+# --- autocorrelation --------------------------------------------------------------------------------------------------
+
+
+@inputs("autocorrelation")
+def _(rng):
+    return rng.standard_normal(20000), 40
+
+
+@spelling("autocorrelation")
+def autocorr_slices(x, k):
+    d = x - x.mean()
+    out = np.empty(k)
+    for lag in range(k):
+        out[lag] = (d[: len(d) - lag] * d[lag:]).sum()
+    return out / (d * d).sum()
+
+
+@spelling("autocorrelation")
+def autocorr_dot(x, k):
+    d = x - np.mean(x)
+    v = d @ d
+    return np.array([d[: len(d) - lag] @ d[lag:] / v for lag in range(k)])
+
+
+@spelling("autocorrelation")
+def autocorr_loops(x, k):
+    n = len(x)
+    mean = 0.0
+    for i in range(n):
+        mean += x[i]
+    mean /= n
+    out = np.zeros(k)
+    for lag in range(k):
+        for i in range(n - lag):
+            out[lag] += (x[i] - mean) * (x[i + lag] - mean)
+    v = out[0]
+    for lag in range(k):
+        out[lag] /= v
+    return out
+
+
+@spelling("autocorrelation")
+def autocorr_correlate(x, k):
+    d = x - x.mean()
+    c = np.correlate(d, d, "full")[len(d) - 1 : len(d) - 1 + k]
+    return c / c[0]
+
+
+@spelling("autocorrelation")
+def autocorr_sum_over_time_loops(x, k):
+    d = x - x.mean()
+    out = np.zeros(k)
+    for i in range(len(d)):
+        for lag in range(min(k, len(d) - i)):
+            out[lag] += d[i] * d[i + lag]
+    return out / out[0]

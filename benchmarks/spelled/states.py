@@ -160,3 +160,63 @@ def particles_loops(x, v, steps):
             v[i] = v[i] - 0.01 * (x[i] + 0.1 * x[i] ** 3)
             x[i] = x[i] + 0.01 * v[i]
     return x, v
+
+
+# --- labels of a graph ------------------------------------------------------------------------------------------------
+
+
+@inputs("labels of a graph")
+def _(rng):
+    n, e = 3000, 6000
+    return n, rng.integers(0, n, e), rng.integers(0, n, e), 10
+
+
+@spelling("labels of a graph")
+def labels_at(n, a, b, steps):
+    least = np.arange(n)
+    for _ in range(steps):
+        new = least.copy()
+        np.minimum.at(new, a, least[b])
+        np.minimum.at(new, b, least[a])
+        least = new
+    return least
+
+
+@spelling("labels of a graph")
+def labels_loops(n, a, b, steps):
+    least = np.arange(n)
+    for _ in range(steps):
+        new = least.copy()
+        for e in range(len(a)):
+            new[a[e]] = min(new[a[e]], least[b[e]])
+        for e in range(len(a)):
+            new[b[e]] = min(new[b[e]], least[a[e]])
+        least = new
+    return least
+
+
+@spelling("labels of a graph")
+def labels_one_loop(n, a, b, steps):
+    least = np.arange(n)
+    for _ in range(steps):
+        new = least.copy()
+        for i, j in zip(a, b):
+            if least[j] < new[i]:
+                new[i] = least[j]
+            if least[i] < new[j]:
+                new[j] = least[i]
+        least = new
+    return least
+
+
+@spelling("labels of a graph")
+def labels_copied_loop(n, a, b, steps):
+    least = np.arange(n)
+    new = least.copy()
+    for _ in range(steps):
+        for e in range(len(a)):
+            i, j = a[e], b[e]
+            new[i] = min(new[i], least[j])
+            new[j] = min(new[j], least[i])
+        least[:] = new
+    return least
