@@ -111,6 +111,7 @@ from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums
 from transkern.fuse.schedule.pairs import order_pairs
 from transkern.fuse.schedule.parts import sum_parts
+from transkern.fuse.schedule.products import loop_products
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
@@ -118,6 +119,7 @@ from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.ir.verify import VERIFY, verified
@@ -188,11 +190,13 @@ LOOP_PASSES: tuple[Pass, ...] = (
 """What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
+    loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
     store_changes,
     double_buffer,
+    unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
@@ -208,6 +212,9 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    promote_elements,  # of rows that have become numbers
+    distribute_rows,  # what these are now: variables
+    parallelise,
     hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     select_sorted,  # when all that nobody reads has gone

@@ -1,6 +1,6 @@
 """Whether spellings of one function meet:  python -m tests.fuzz.meeting --pairs 1000
 
-Functions of the corpus and of `benchmarks/spelled.py` are rewritten by rules (`rewriting.py`), one to three at a time.
+Functions of the corpus and of `benchmarks/spelled/` are rewritten by rules (`rewriting.py`), one to three at a time.
 Where NumPy gives the same for both, the programs behind all passes are compared by the work in their loops (`work`).
 What does not meet is listed by the rules that made it, with what the two programs differ in.
 """
@@ -97,9 +97,9 @@ def subjects() -> list[Subject]:
             found.append(Subject(module.__name__, text, name, case.arguments()[0]))
     sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
     spelled = importlib.import_module("spelled")
-    text = inspect.getsource(spelled)
     for group, functions in spelled.GROUPS.items():
         drawn = tuple(spelled.INPUTS[group](np.random.default_rng(0)))
+        text = inspect.getsource(sys.modules[functions[0].__module__])
         found += [Subject("spelled", text, f.__name__, drawn) for f in functions if _is_quick(f, drawn)]
     return found
 

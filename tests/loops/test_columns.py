@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -193,3 +195,38 @@ def test_rows_that_a_mask_leaves_out(function: Callable[..., Any], shape: tuple[
     x[1:2] = np.nan
     if function is not centred or len(x):
         alike(function, x, np.arange(shape[0]) != 1)
+
+
+def over_short_axes(x: Any, w: Any) -> Any:
+    return np.einsum("cijab,ocab->oij", np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2)), w)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8"])
+def test_short_axes_are_parts_together(dtype: str) -> None:
+    """Exact where terms cancel, with values that are none, and as many terms as several parts have."""
+    compiled = transkern.compile(over_short_axes, target="cpu")
+    for channels in (1, 2, 56, 57, 130):
+        rng = np.random.default_rng(channels)
+        x, w = rng.random((channels, 4, 40)) * 9, rng.random((3, channels, 3, 3)) * 9
+        if dtype == "float64":
+            x *= 10.0 ** rng.integers(-8, 8, x.shape)
+            w[:, channels // 2 :] *= -1
+        x, w = x.astype(dtype), w.astype(dtype)
+        found, windows = compiled(x, w), np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
+        if dtype == "float64":
+            for o, i, j in ((0, 0, 0), (2, 1, 37), (1, 0, 33)):
+                terms = (windows[:, i, j] * w[o]).ravel()
+                assert abs(found[o, i, j] - math.fsum(terms)) <= 4e-15 * np.abs(terms).sum()
+        else:
+            np.testing.assert_allclose(found, over_short_axes(x, w), rtol=1e-4)
+        assert found.dtype == dtype
+    x, w = np.ones((2, 4, 40)), np.ones((1, 2, 3, 3))
+    x[0, 1, 5], x[1, 2, 9], x[1, 0, 20] = np.nan, np.inf, -np.inf
+    np.testing.assert_array_equal(compiled(x, w), over_short_axes(x, w))
+
+
+def test_parts_of_short_axes_have_512_terms() -> None:
+    text = f"import numpy as np\n{inspect.getsource(over_short_axes)}".replace(": Any", "").replace(" -> Any", "")
+    program = pipeline.program_of(text, "over_short_axes", "f(float64[c,h,w],float64[o,c,3,3])", pipeline.PASSES)
+    loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
+    assert {b.constant(s.step) for s in loops} == {1, 56}

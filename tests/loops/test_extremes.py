@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 
 
@@ -160,3 +161,32 @@ def test_the_first_bad_subscript_is_named(dtype: Any) -> None:
         alike(taken, np.arange(5.0), k)
         alike(stored, np.arange(5.0), k)
         alike(taken, np.arange(25.0), k)
+
+
+def stored_beside(a: Any) -> Any:
+    best, where = a[0, 0], np.zeros(3, np.int64)
+    for j in range(a.shape[1]):
+        for i in range(1, a.shape[0]):
+            if a[i, j] > best:
+                best = a[i, j]
+                where[j % 3] = i
+    return best, where
+
+
+def counted_beside(a: Any) -> Any:
+    best, steps = a[0, 0], np.zeros(2, np.int64)
+    for j in range(a.shape[1]):
+        if a[0, j] < best:
+            best = a[0, j]
+            steps[0] = steps[0] + 1
+            steps[1] = j
+    return best, steps
+
+
+@pytest.mark.parametrize("function", [stored_beside, counted_beside], ids=lambda f: f.__name__)
+def test_what_is_stored_where_an_extreme_changes(function: Any) -> None:
+    """Also where a loop of one iteration is around, whose stores meet no others."""
+    for shape in ((40, 1), (3, 1), (1, 1), (5, 3), (2, 40)):
+        a = np.random.default_rng(7).integers(-3, 4, shape).astype(np.int32)
+        for one, two in zip(transkern.compile(function, target="cpu")(a), function(a), strict=True):
+            np.testing.assert_array_equal(one, two, strict=True)

@@ -108,3 +108,133 @@ def test_an_exponential_in_a_sum() -> None:
     energies = np.random.default_rng(1).uniform(0, 3, 1003)
     expected = partition(energies)
     assert abs(transkern.compile(partition, target="cpu")(energies) - expected) <= 1e-13 * expected
+
+
+def stored_and_added(z):
+    out = np.zeros_like(z)
+    sums = np.zeros(len(z))
+    for i in range(z.shape[0]):
+        s = 0.0
+        for j in range(z.shape[1]):
+            out[i, j] = math.exp(z[i, j])
+            s += out[i, j]
+        for j in range(z.shape[1]):
+            out[i, j] /= s
+        sums[i] = s
+    return out, sums
+
+
+def into_an_argument(z):
+    for i in range(z.shape[0]):
+        s = 0.0
+        for j in range(z.shape[1]):
+            z[i, j] = math.exp(z[i, j])
+            s += z[i, j]
+        z[i, 0] = s
+
+
+def stored_twice(z):
+    out = np.zeros(z.shape[1] + 1)
+    s = 0.0
+    for i in range(z.shape[0]):
+        for j in range(z.shape[1]):
+            out[j] = math.sqrt(z[i, j])
+            s = s * 0.5 + out[j]
+            out[j + 1] = s
+            s += out[j] + out[j + 1]
+    return out, s
+
+
+@pytest.mark.parametrize("function", [stored_and_added, into_an_argument, stored_twice], ids=lambda f: f.__name__)
+def test_terms_that_may_raise(function: Any) -> None:
+    """Values, what is stored before an error, and the error itself are Python's."""
+    compiled = transkern.compile(function, target="cpu")
+    for shape in ((3, 40), (2, 1030), (1, 2100), (0, 5), (4, 0), (2, 1)):
+        if function is into_an_argument and not shape[1]:
+            continue
+        for bad in (None, 0, 35, 1029):
+            for value in (800.0, np.nan, np.inf, -1.0):
+                z = np.random.default_rng(3).random(shape)
+                if bad is not None and shape[0] and bad < shape[1]:
+                    z[-1, bad] = value
+                results = []
+                for f in (function, compiled):
+                    given = z.copy()
+                    try:
+                        found = f(given)
+                    except (OverflowError, ValueError) as error:
+                        found = (type(error), str(error))
+                    results.append((found, given))
+                (wanted, left), (found, also) = results
+                np.testing.assert_allclose(also, left, rtol=1e-12)
+                if isinstance(wanted, tuple) and isinstance(wanted[0], type):
+                    assert found == wanted
+                elif wanted is not None:
+                    for one, two in zip(found, wanted, strict=True):
+                        np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+def forces(p, m):
+    f = np.zeros_like(p)
+    for i in range(len(p)):
+        for j in range(i + 1, len(p)):
+            d = p[j] - p[i]
+            g = d / (d @ d + 0.25)
+            f[i] += m[j] * g
+            f[j] -= m[i] * g
+    return f
+
+
+def forces_from_before(p, m):
+    f = np.ones_like(p)
+    for i in range(len(p)):
+        for j in range(i):
+            d = p[j] - p[i]
+            g = d / (d @ d + 0.25)
+            f[i] += m[j] * g
+            f[j] -= f[i] * 0.01
+    return f
+
+
+def forces_on_one(p, m):
+    f = np.zeros_like(p)
+    for i in range(len(p)):
+        for j in range(len(p)):
+            d = p[j] - p[0]
+            f[i] += d / (d @ d + 1)
+            f[j] -= d * m[i]
+    return f
+
+
+def rows_by_one_of_their_elements(p, m):
+    """GCC 12 makes wrong vectors of 64 bytes of this where terms stand beside it."""
+    f = np.zeros_like(p)
+    for i in range(len(p)):
+        for j in range(i):
+            d = p[j] - p[i]
+            f[i] -= p[j] / ((d[0] * d[0] + 0.5) * m[i] + 0.25)
+            f[j] += p[j, 1] * p[j]
+    return f
+
+
+PAIRS = [forces, forces_from_before, forces_on_one, rows_by_one_of_their_elements]
+
+
+@pytest.mark.parametrize("function", PAIRS, ids=lambda f: f.__name__)
+def test_forces_between_pairs(function: Any) -> None:
+    """Rows that two loops update, one fixed and one that moves; where they meet, and where one takes the other."""
+    compiled = transkern.compile(function, target="cpu")
+    for n in (0, 1, 2, 63, 64, 70, 90):
+        for width in (2, 3, 4, 5):
+            rng = np.random.default_rng(n)
+            p, m = rng.standard_normal((n, width)), rng.random(n)
+            if n > 3:
+                p[2, 1], p[3] = np.nan, -0.0
+            with np.errstate(all="ignore"):
+                np.testing.assert_allclose(compiled(p, m), function(p, m), rtol=1e-10, atol=1e-12)
+
+
+def test_rows_of_pairs_are_terms_side_by_side(tmp_path: Path) -> None:
+    (tmp_path / "pairs.py").write_text("import numpy as np\n\n" + inspect.getsource(forces))
+    files = emit_files(tmp_path / "pairs.py", "forces", "cpu", "forces(float64[n, 3], float64[n])")
+    assert "_rows[1024]" in next(v for k, v in files.items() if k.endswith(".c"))

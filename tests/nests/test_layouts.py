@@ -13,6 +13,8 @@ import transkern
 from tests.fuzz.oracle import call, difference
 from tests.tools import on_target
 from transkern.ir import nodes as n
+from transkern.ir.expr import Var
+from transkern.ir.traverse import walk
 from transkern.pipeline import PASSES, program_of
 
 
@@ -118,6 +120,31 @@ def test_turned_arrays_are_computed_where_they_are_read() -> None:
     program = program_of(f"import numpy as np\n{source}", "softmax", "softmax(float64[n,40])", PASSES)
     assert sum(isinstance(s, n.Kernel) for s in program.body) == 1
     assert not [b for b in program.buffers.values() if b.role == "temporary"]
+
+
+def looked_up(a: Any, d: Any, steps: Any) -> Any:
+    back = np.zeros((steps, len(d)), np.int64)
+    for t in range(steps):
+        s = a.T + d
+        k = np.argmax(s, axis=1)
+        back[t] = k
+        d = np.take_along_axis(s, k[:, None], axis=1)[:, 0] * 0.5
+    return back, d
+
+
+def test_what_is_looked_up_in_rows_lies_as_it_is_made() -> None:
+    compiled = transkern.compile(looked_up, target="cpu")
+    for size in (1, 2, 5, 32, 40):
+        for steps in (0, 1, 6):
+            a, d = np.random.default_rng(size).standard_normal((size, size)), np.arange(size) * 0.1
+            a[size // 2, size // 3], d[size // 2] = np.nan, np.inf
+            for one, two in zip(compiled(a, d, steps), looked_up(a, d, steps), strict=True):
+                np.testing.assert_array_equal(one, two, strict=True)
+    text = "import numpy as np\n" + inspect.getsource(looked_up).replace(": Any", "").replace(" -> Any", "")
+    program = program_of(text, "looked_up", "f(float64[n,n],float64[n],int)", PASSES)
+    stores = [x for s in walk(program.body) if isinstance(s, n.Loop) for x in s.body
+              if isinstance(x, n.Store) and x.buffer == "s" and x.index[-1] == Var(s.axis, "index")]  # fmt: skip
+    assert stores
 
 
 def rows_of_positions(edges: Any, c: Any, s: Any) -> Any:

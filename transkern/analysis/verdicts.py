@@ -75,10 +75,17 @@ class Verdict:
         s = self.scalars
         return not (self.leaves or self.observed or self.last or s.carried or s.running)
 
+    def _acts_beside_extremes(self) -> bool:
+        """Whether more is done than to set scalars where a running maximum or minimum changes: which of the iterations
+        do that, a reduction does not know."""
+        names = {r.name for r in self.scalars.running}
+        changing = (s for s in walk(self.loop.body) if isinstance(s, n.If) and variables_read(s.condition) & names)
+        return any(not isinstance(x, (n.Let, n.Assign)) for s in changing for x in s.then)
+
     @property
     def reducible(self) -> tuple[Running, ...] | None:
         """The scalars that run over the loop, where each may be combined in any order without a trace."""
-        if not self.independent or not self.scalars.running or self.last:
+        if not self.independent or not self.scalars.running or self.last or self._acts_beside_extremes():
             return None
         if all(exact(r) or (self.fastmath and r.op in ("sum", "prod")) for r in self.scalars.running):
             return self.scalars.running

@@ -435,6 +435,8 @@ def rebuild(expr: Expr, args: tuple[Expr, ...]) -> Expr:
             return either(*args)
         case "logical_not", _:
             return logical_not(*args) if args[0].dtype == "bool" else Apply(expr.op, args, expr.dtype)
+        case "cast", "index":
+            return as_index(args[0])  # of a position that was no position before something was put in
         case "cast", _:
             return cast(args[0], expr.dtype)
         case op, "bool" if op in _COMPARE and args[0].dtype == INDEX:

@@ -8,6 +8,9 @@ import numpy as np
 
 from transkern.frontend.compositions.primitives import axis_of, element, line, places, places_in_memory, refuse
 
+_FEW = 32
+"""Numbers that are asked one and all before a search by halves is over."""
+
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if np.iscomplexobj(x):
@@ -47,7 +50,10 @@ def _place_of(a: Any, v: Any, behind: Any) -> Any:
 
 def _places_in_order(a: Any, v: Any, behind: Any) -> Any:
     """`np.searchsorted` of many numbers, in what is in order: between the places of the least and the largest of some
-    that follow each other, which is little where they are in order as well, by as many halvings for each of them."""
+    that follow each other, which is little where they are in order as well, by as many halvings for each of them; of a
+    few numbers all are asked, in vectors, whether they stand before."""
+    if a.shape[0] <= _FEW:
+        return np.sum(_stands_before(a, v[..., None], behind), axis=-1)
     keys = v.reshape(-1)
     count, size = keys.shape[0], np.int64(a.shape[0])
     found = places_in_memory(count, a.shape[0])

@@ -36,6 +36,7 @@ from collections.abc import Iterable, Sequence
 from transkern.analysis.accesses import Level
 from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import MakingWalk, judge, reads_of
+from transkern.fuse.loops.forward import with_stored_values
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -100,7 +101,7 @@ class _Distributing(MakingWalk):
                 return [self.apart(s, *parts, self.together)]
             terms = self.terms(s) if self.sums else None
             if terms is not None:
-                return [self.apart(s, *terms, _TERMS)]
+                return [self.apart(*terms, _TERMS)]
         before = self.sums
         self.sums = before and not self.is_lanes(s)
         made = self.inside(s)
@@ -111,8 +112,20 @@ class _Distributing(MakingWalk):
         """Whether a loop's iterations may go side by side, so that loops in order inside have lanes already."""
         if not isinstance(s, n.Loop):
             return False
+        if s.kind == "parallel":
+            return True
         inner = (x for x in walk(s.body) if isinstance(x, n.Loop) and x.kind == "sequential")
-        return s.kind == "parallel" or (any(_handed_on(x) is not None for x in inner) and self.judged(s).parallel)
+        if not any(_handed_on(x) is not None for x in inner):
+            return False
+        verdict = self.judged(s)
+        return verdict.parallel and (not verdict.raises or self.unseen(s.body))
+
+    def unseen(self, block: Iterable[n.Stmt]) -> bool:
+        """Whether nobody sees what the iterations behind one that raises an error have stored: not the caller, and not
+        they themselves (as `checks/late.py` asks)."""
+        written = {name for x in block for name in buffers_written(x)}
+        read = {name for x in block for name in buffers_used(x)}
+        return not written & read and not any(self.buffers[name].role == "argument" for name in written)
 
     # --- whether, and what goes where
 
@@ -141,9 +154,11 @@ class _Distributing(MakingWalk):
             return None
         return rows, columns
 
-    def terms(self, s: n.Loop) -> tuple[list[n.Stmt], list[n.Loop]] | None:
-        """What iterations have for themselves, and a loop that takes it in order into what they hand on."""
+    def terms(self, s: n.Loop) -> tuple[n.Loop, list[n.Stmt], list[n.Loop]] | None:
+        """A loop as it is taken apart: what iterations have for themselves, and a loop that takes it in order into what
+        they hand on. An iteration may raise an error where nobody sees what those behind it have stored."""
         extent = b.constant(b.sub(s.stop, s.start))
+        s = replace(s, body=with_stored_values(s.body, self.names))
         parts = _handed_on(s) if extent is None or extent >= _SHORT else None
         if parts is None:
             return None
@@ -166,9 +181,12 @@ class _Distributing(MakingWalk):
 
         handed = list(map_block(tuple(handed), term))
         rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
-        if not _is_dear(rows) or not self.row_by_row(s, rows):
+        checked = any(isinstance(x, n.Guard) for x in walk(rows))
+        if checked and not self.unseen(rows):
             return None
-        return rows, [replace(s, body=tuple(handed))]
+        if not _is_dear(rows) or _spreads(rows, s.axis) or not self.row_by_row(s, rows, checked):
+            return None
+        return s, rows, [replace(s, body=tuple(handed))]
 
     def named(self, loop: n.Loop) -> n.Loop:
         return with_own_names(loop, self.names, self.variables, self.buffers)
@@ -186,11 +204,12 @@ class _Distributing(MakingWalk):
         inside = replace(here, levels=(*here.levels, level), lets={**here.lets, **lets})
         return judge(self.program, loop, inside, frozenset()).parallel
 
-    def row_by_row(self, s: n.Loop, rows: Sequence[n.Stmt]) -> bool:
-        """Whether the loop with only these statements is parallel, and no later statement needs their variables."""
+    def row_by_row(self, s: n.Loop, rows: Sequence[n.Stmt], checked: bool = False) -> bool:
+        """Whether the loop with only these statements is parallel, and no later statement needs their variables;
+        `checked`: it may raise errors."""
         outside = self.reads - reads_of(s.body)
         verdict = judge(self.program, replace(s, body=tuple(rows)), self.surroundings(), frozenset(outside))
-        return verdict.parallel and not verdict.raises
+        return verdict.parallel and (checked or not verdict.raises)
 
     # --- what is made of it
 
@@ -234,7 +253,7 @@ class _Distributing(MakingWalk):
 
 def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
     """What a loop's iterations have for themselves, and what takes and sets the variables that they hand on."""
-    if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop, n.If)) for x in walk(s.body)):
+    if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop, n.If, n.Guard)) for x in walk(s.body)):
         return None
     assigned = {x.name for x in walk(s.body) if isinstance(x, n.Assign)}
     carried = {name for name in assigned if exposed(s.body, name)}
@@ -251,6 +270,26 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
     if not carried or any(carried & (scalars_used(x) | _set(x)) for x in rows):
         return None
     return rows, handed
+
+
+def _spreads(rows: Iterable[n.Stmt], axis: str) -> bool:
+    """Whether several elements of a row are stored that take one and the same element of an iteration's row: GCC 12
+    makes vectors of 64 bytes of ``f[3 * j + k] += p[3 * j + 1] * p[3 * j + k]`` that have other elements, where terms
+    stand beside it."""
+    rows = list(walk(rows))
+    elements: dict[str, Expr] = {x.name: x.value for x in rows if isinstance(x, n.Let) and isinstance(x.value, Load)}
+    taken: set[tuple[str, Expr]] = set()
+    for x in rows:
+        if isinstance(x, n.Store) and len(x.index) > 1 and b.constant(x.index[-1]) is not None:
+            parts = {elements.get(e.name, e) if isinstance(e, Var) else e for e in walk_expr(x.value)}
+            found = {
+                (x.buffer, e) for e in parts
+                if isinstance(e, Load) and len(e.index) > 1 and axis in variables_read(e) and e.index != x.index
+            }  # fmt: skip
+            if found & taken:
+                return True
+            taken |= found
+    return False
 
 
 def _is_dear(block: Iterable[n.Stmt]) -> bool:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
+from transkern.ir.traverse import exprs, map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
 from transkern.records import replace
+
+_WITH_AXES = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
+
+_Copied = TypeVar("_Copied", bound=n.Loop | n.While)
 
 
 def with_own_names(
-    loop: n.Loop,
+    loop: _Copied,
     names: Names,
     variables: dict[str, str],
     buffers: dict[str, n.Buffer],
     private: Iterable[str] = (),
-) -> n.Loop:
+) -> _Copied:
     """A copy of `loop` whose axes, lets, accumulators, arrays and `private` variables bear new names.
 
     They are noted in `variables` and `buffers`: what later becomes of an array in one copy is nothing to the other.
@@ -31,18 +36,23 @@ def with_own_names(
                 variables[renamed[s.name]] = variables[s.name]
         elif isinstance(s, (n.Loop, n.Scanning, n.Compact)):
             renamed[s.axis] = names.fresh(s.axis)
+        elif isinstance(s, _WITH_AXES):
+            renamed |= {a.name: names.fresh(a.name) for a in s.axes}
+    summed = {a.name for e in exprs((loop,)) if isinstance(e, Reduce) for a in e.axes}
+    names.taken.update(summed)
+    renamed |= {name: names.fresh(name) for name in sorted(summed)}
     for name in sorted(set(private) & set(variables)):
         renamed[name] = names.fresh(name)
         variables[renamed[name]] = variables[name]
     made = with_names((loop,), renamed)
     arrays: dict[str, str] = {}
     for s in walk((loop,)):
-        if isinstance(s, n.Alloc) and s.buffer in buffers and s.buffer not in arrays:
+        if isinstance(s, (n.Alloc, n.Define)) and s.buffer in buffers and s.buffer not in arrays:
             old, arrays[s.buffer] = buffers[s.buffer], names.fresh(s.buffer)
             dims = tuple(map_expr(d, _renaming(renamed)) for d in old.dims)
             buffers[arrays[s.buffer]] = replace(old, name=arrays[s.buffer], dims=dims)
     (copy,) = with_arrays(made, arrays) if arrays else made
-    assert isinstance(copy, n.Loop)
+    assert isinstance(copy, type(loop))
     return copy
 
 
@@ -88,13 +98,22 @@ def _of_arrays(result: n.Result, names: Mapping[str, str]) -> n.Result:
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:
-    return lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Var):
+            return Var(names[e.name], e.dtype) if e.name in names else None
+        if isinstance(e, Reduce) and any(a.name in names for a in e.axes):
+            axes = tuple(replace(a, name=names.get(a.name, a.name), extent=map_expr(a.extent, change)) for a in e.axes)
+            return replace(e, axes=axes, body=map_expr(e.body, change))
+        return None
+
+    return change
 
 
 @once_a_statement
 def _scalars_in(statement: n.Stmt) -> frozenset[str]:
     """The scalars that the statement, or one inside it, reads, sets or goes along."""
     axes = {s.axis for s in walk((statement,)) if isinstance(s, (n.Loop, n.Scanning, n.Compact))}
+    axes |= {a.name for s in walk((statement,)) if isinstance(s, _WITH_AXES) for a in s.axes}
     return scalars_used(statement) | scalars_set(statement) | axes
 
 
@@ -111,6 +130,8 @@ def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stm
             s = replace(s, name=names[s.name])
         if isinstance(s, (n.Loop, n.Scanning, n.Compact)) and s.axis in names:
             s = replace(s, axis=names[s.axis])
+        if isinstance(s, _WITH_AXES):
+            s = replace(s, axes=tuple(replace(a, name=names.get(a.name, a.name)) for a in s.axes))
         if isinstance(s, (n.Compact, n.Filter)) and s.count in names:
             s = replace(s, count=names[s.count])
         out.append(with_bodies(s, lambda inner: with_names(inner, names)))

@@ -175,11 +175,17 @@ class Ordering:
         rows = replace(s, kind="sequential", body=tuple(inner), spare=None, large=False)
         if not begin:
             return [*before, _inside(around, rows), *after]
-        block = Var(self.names.fresh(f"{s.axis}_block"), "index")
-        last = b.minimum(b.add(block, b.index(self.part)), s.stop)
-        rows = replace(rows, start=block, stop=last)
-        blocks = n.Loop(block.name, s.start, s.stop, b.index(self.part), "sequential", (*begin, rows, *end), span=span)
-        return [*before, _inside(around, blocks), *after]
+        loops, k, inside = [*around, rows], len(around), 1
+        while k and (extent := extents[k]) is not None and 0 < inside * extent <= self.part // 2:
+            inside, k = inside * extent, k - 1  # short loops are a part together
+        size, whole = b.index(self.part // inside), loops[k]
+        block = Var(self.names.fresh(f"{whole.axis}_block"), "index")
+        terms = rows if whole is rows else replace(
+            whole, kind="sequential", body=(_inside(loops[k + 1 : -1], rows),), spare=None, large=False
+        )
+        some = replace(terms, start=block, stop=b.minimum(b.add(block, size), whole.stop))
+        blocks = n.Loop(block.name, whole.start, whole.stop, size, "sequential", (*begin, some, *end), span=span)
+        return [*before, _inside(loops[:k], blocks), *after]
 
     def some(self, y: n.Accumulate, held: tuple[Var, ...], other: set[str]) -> list[n.Stmt]:
         """One more term, if it is one: of rows that a mask leaves out nothing is read. `other` differs by column."""

@@ -134,7 +134,8 @@ def _along(block: tuple[n.Stmt, ...], name: str) -> int | None:
         for buffer, index, _ in places:
             if buffer != name:
                 continue
-            at = [d for d, e in enumerate(index) if loop.axis in variables_read(e)]
+            # what is looked up along one axis, for each on another, says nothing of the first
+            at = [d for d, e in enumerate(index) if loop.axis in variables_read(e) and not buffers_read(e)]
             if len(at) == 1:
                 votes[at[0]] += 1
             elif at:

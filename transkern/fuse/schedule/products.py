@@ -1,0 +1,167 @@
+"""Small products of matrices in loops are loops themselves:
+
+    for t in 0 .. n:                               if m * k <= 4096:
+        p = library matmul(a, x)                       for t in 0 .. n:
+        x[i] = p[i] * w[t, i]          to                  p[i] = sum(a[i, r] * x[r])
+                                                           x[i] = p[i] * w[t, i]
+                                                   else: …       (as it was)
+
+A call of a library takes as long as some thousand products, its operands have to be in memory, and the loop around it
+waits for it on the host. What a size decides is asked once, before the outermost loop that does not change it, of which
+there are two versions then; a size that each iteration has for itself is asked in it. Products of integers, for which
+there is no BLAS, are loops at any size.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    alone,
+    buffers_allocated,
+    buffers_read,
+    names_in,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+from transkern.records import replace
+
+_SMALL, _SMALL_OF_A_VECTOR = 4096, 8192
+"""Products that loops add up in the time of a call of a library: of two matrices, and of one and a vector."""
+
+_STATEMENTS = 200
+"""A loop with more of them is not written twice."""
+
+
+def loop_products(program: n.Program) -> n.Program:
+    """The program with small products of matrices in loops, and those of integers, as array statements."""
+    if not any(_is_product(s) for s in walk(program.body)):
+        return program
+    state = _Products(program)
+    body = state.block(program.body)
+    return replace(program, body=body, buffers=state.buffers, variables=state.variables)
+
+
+def _is_product(s: n.Stmt) -> bool:
+    return isinstance(s, n.Library) and s.name in ("matmul", "dot")
+
+
+class _Products:
+    def __init__(self, program: n.Program) -> None:
+        self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)
+        self.used = _counted(program.body)
+
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        """Statements that stand in no loop of which there are versions."""
+        out: list[n.Stmt] = []
+        for s in self.with_loops(statements, lambda s: self.is_exact(s) and self.is_small(s) is not None):
+            made = self.versions(s) if isinstance(s, (n.Loop, n.While)) else None
+            out += [with_bodies(s, self.block)] if made is None else made
+        return tuple(out)
+
+    def versions(self, s: n.Loop | n.While) -> list[n.Stmt] | None:
+        """A loop twice, where the sizes of products in it tell which of the two is the faster one; once, where it is
+        known."""
+        inside = list(walk((s,)))
+        changed = {*scalars_set(s), *(x.axis for x in inside if isinstance(x, n.Loop))}
+        decided: dict[n.Stmt, Expr] = {}
+        for x in inside:
+            small = self.is_small(x) if _is_product(x) else None
+            if small is not None and small != b.FALSE and not (variables_read(small) & changed or buffers_read(small)):
+                decided[x] = small
+        if not decided:
+            return None
+        condition: Expr = b.TRUE
+        for small in dict.fromkeys(decided.values()):
+            condition = b.both(condition, small)
+        loops = with_bodies(s, lambda block: self.changed(block, decided))
+        if condition == b.TRUE:
+            return [loops]
+        own = {*buffers_allocated(s), *(x.buffer for x in inside if isinstance(x, n.Define))}
+        own |= {x.name for x in inside if isinstance(x, (n.Let, n.Accumulator))}
+        here = _counted((s,))
+        if len(inside) > _STATEMENTS or any(self.used[name] > here[name] for name in own):
+            return None
+        other = with_own_names(s, self.names, self.variables, self.buffers)
+        return [n.If(condition, (loops,), (with_bodies(other, self.block),), span=s.span)]
+
+    def changed(self, statements: Iterable[n.Stmt], decided: dict[n.Stmt, Expr]) -> tuple[n.Stmt, ...]:
+        """The statements of a loop with the products of which it is known that they are small, or of integers, as
+        array statements; in the others it is asked."""
+
+        def suits(s: n.Stmt) -> bool:
+            return s in decided or self.is_exact(s)
+
+        return tuple(with_bodies(s, lambda x: self.changed(x, decided)) for s in self.with_loops(statements, suits))
+
+    def with_loops(self, statements: Iterable[n.Stmt], suits: Callable[[n.Stmt], bool]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Library) and _is_product(s) and suits(s) and (made := self.as_statement(s)) is not None:
+                if out and isinstance(out[-1], n.Alloc) and out[-1].buffer == made.buffer:
+                    out.pop()
+                    out.append(made)
+                else:
+                    at = tuple(a.var for a in made.axes)
+                    out.append(n.Write(made.buffer, made.axes, at, made.value, span=s.span))
+            else:
+                out.append(s)
+        return out
+
+    def is_exact(self, s: n.Stmt) -> bool:
+        """Whether a product is one of integers. Of bools NumPy looks for the first truth, which may stand early."""
+        return _is_product(s) and self.buffers[s.outs[0]].dtype.startswith(("int", "uint"))  # type: ignore[union-attr]
+
+    def is_small(self, s: n.Stmt) -> Expr | None:
+        """The condition under which a product is small; None where it is none of a matrix. A product of one element is
+        no sum in BLAS, to which zeros have signs."""
+        assert isinstance(s, n.Library)
+        views = ((view, self.buffers[name]) for name, view in s.operands if view is not None)
+        if any(view.part or len(view.offset) != len(buffer.dims) for view, buffer in views):
+            return None
+        one, two = (self.dims(name, view) for name, view in s.operands)
+        if self.buffers[s.outs[0]].dtype == "float16" or max(len(one), len(two)) != 2:
+            return None
+        inner = one[-1]
+        count = b.product((*one, *two[1:]))
+        most = _SMALL if len(one) == len(two) else _SMALL_OF_A_VECTOR
+        at_most = b.compare("less_equal", count, b.index(most))
+        return b.both(b.compare("greater", inner, b.ONE), at_most)
+
+    def dims(self, name: str, view: n.View | None) -> tuple[Expr, ...]:
+        return self.buffers[name].dims if view is None else view.dims
+
+    def as_statement(self, s: n.Library) -> n.Define | None:
+        """A product as the statement that it means."""
+        (one, view), (two, other) = s.operands
+        out, inner = self.buffers[s.outs[0]], Axis(self.names.fresh("r"), self.dims(one, view)[-1])
+        axes = tuple(Axis(self.names.fresh(f"{out.name}_{k}"), d) for k, d in enumerate(out.dims))
+        rows = axes[: len(self.dims(one, view)) - 1]
+        left = self.element(one, view, (*(a.var for a in rows), inner.var))
+        right = self.element(two, other, (inner.var, *(a.var for a in axes[len(rows) :])))
+        product = Apply("multiply", (left, right), left.dtype)
+        return n.Define(out.name, axes, Reduce("sum", (inner,), product, left.dtype, s.span), span=s.span)
+
+    def element(self, name: str, view: n.View | None, at: tuple[Expr, ...]) -> Expr:
+        dtype = self.buffers[name].dtype
+        if view is None:
+            return Load(name, at, dtype)
+        index = []
+        for offset, steps in zip(view.offset, view.steps, strict=True):
+            for place, step in zip(at, steps, strict=True):
+                offset = b.add(offset, b.mul(step, place))
+            index.append(offset)
+        return Load(name, tuple(index), dtype)
+
+
+def _counted(block: Iterable[n.Stmt]) -> Counter[str]:
+    """How many statements use each name."""
+    return Counter(name for s in walk(block) for name in names_in(alone(s)))
