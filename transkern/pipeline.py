@@ -55,7 +55,7 @@ from transkern.fuse.loops.chosen import compute_chosen, compute_chosen_in_kernel
 from transkern.fuse.loops.contract import contract_temporaries
 from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
-from transkern.fuse.loops.fills import drop_dead_fills
+from transkern.fuse.loops.fills import drop_dead_fills, drop_dead_fills_for_cuda
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
@@ -276,13 +276,16 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 )
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
+_INVARIANT = DEVICE_PASSES.index(HOLDING_PASSES[0])
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
     DEVICE_PASSES[0],
     count_by_axis,
-    *DEVICE_PASSES[1:_HELD],
+    *DEVICE_PASSES[1:_INVARIANT],
+    drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
+    *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
