@@ -83,7 +83,7 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.carried import carry_elements, carry_elements_for_cuda
 from transkern.fuse.scalars.constants import settle_constants
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
@@ -301,6 +301,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
     part_nests,  # when nothing fuses loops any more
+    carry_elements_for_cuda,
     DEVICE_PASSES[_PLACED],
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],
