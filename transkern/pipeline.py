@@ -39,6 +39,7 @@ from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
@@ -281,6 +282,7 @@ _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
+    multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
     *DEVICE_PASSES[1:_INVARIANT],
