@@ -37,6 +37,7 @@ from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.nests import part_nests
+from transkern.fuse.devices.old_values import compute_before_stores
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
@@ -291,6 +292,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
+    compute_before_stores,
     *(parallelise_for_cuda if p is parallelise else p for p in DEVICE_PASSES[_HELD:_FORMED]),
     batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
