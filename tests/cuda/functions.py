@@ -357,14 +357,15 @@ def smoothed_twice(x, a):
 @case([(matrix(9, 23, "float64"),), (matrix(33, 2, "float64"),), (matrix(1, 1, "float64"),)])
 def table_of_sums(x):
     n, m = x.shape
-    s, most = np.zeros((n + 1, m + 1)), np.zeros((n, m))
+    s, most = np.zeros((n + 1, m + 1)), np.zeros((n + 1, m))
     for i in range(n):
         row, best = 0.0, x[i, 0]
         for j in range(m):
             row += x[i, j]
             best = max(best, x[i, j])
             s[i + 1, j + 1] = s[i, j + 1] + row
-            most[i, j] = best * 2 if i == 0 else most[i - 1, j] + best
+            twice = 2 * best
+            most[i + 1, j] = twice - most[i, j] * x[i, j]
     return s, most
 
 

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from tests.cuda import functions
 from tests.cuda.support import compiled_for
 from tests.regressions.support import alike
 from tests.tools import on_target
@@ -315,3 +316,39 @@ def test_floats_of_such_rows_have_their_bits() -> None:
         special = x.copy()
         special[3], special[20] = np.nan, -np.inf
         alike(function, special, y, target="cuda")
+
+
+# ---- forms of `functions` that one thread went through ---------------------------------------------------------------
+
+
+def eliminated(a):
+    for k in range(len(a)):
+        for i in range(k + 1, len(a)):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, len(a)):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+def test_rows_of_a_step_stay_with_their_warps() -> None:
+    a = RNG.standard_normal((40, 40))
+    alike(eliminated, a, target="cuda")
+    _, code = compiled_for(eliminated, a)
+    assert "group.warp()" in code and "floordiv" not in code.partition("eliminated")[2]
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("rows_in_turn", "wave"), ("swept_back", "wave_1"), ("table_of_sums", "row_rows"), ("tree_of_options", "up_made"),
+    ("smoothed_twice", "fold_begin"), ("strongest", "strongest_loop"), ("moved_up", "x_made"),
+])  # fmt: skip
+def test_threads_share_what_one_went_through(name: str, text: str) -> None:
+    function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == name)
+    _, code = compiled_for(function, *calls[0])
+    assert text in code
+    if name == "strongest":
+        assert "matmul" not in code
+
+
+def test_rows_that_keep_elements_of_others_stay() -> None:
+    function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == "rows_in_part")
+    assert "wave" not in compiled_for(function, *calls[0])[1]

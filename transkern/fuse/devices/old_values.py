@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     buffers_allocated,
     buffers_read,
     exprs,
+    map_block,
     scalars_set,
     variables_read,
     walk,
@@ -98,6 +99,15 @@ class _Apart(MakingWalk):
                 return None
         if not isinstance(last, n.Store) or last.atomic or not all(isinstance(x, n.Let) for x in lets):
             return None
+        places = {x.name: x.value for x in lets if isinstance(x, n.Let) and x.value.dtype == "index"}
+        places = {name: e for name, e in places.items() if not buffers_read(e)}
+        if places:  # so that it can be seen which elements they are
+
+            def place(e: Expr) -> Expr | None:
+                return b.map_expr(places[e.name], place) if isinstance(e, Var) and e.name in places else None
+
+            *lets, last = map_block((*(x for x in lets if x.name not in places), last), place)  # type: ignore[union-attr]
+            assert isinstance(last, n.Store)
         bound = {x.name for x in lets if isinstance(x, n.Let)}
         along = [k for k, e in enumerate(last.index) if s.axis in variables_read(e)]
         info = self.buffers[last.buffer]
@@ -107,7 +117,8 @@ class _Apart(MakingWalk):
             return None
         if any(variables_read(e) & bound or buffers_read(e) for e in last.index):
             return None
-        if not any(isinstance(e, Load) and e.buffer == last.buffer and e.index != last.index for e in exprs(s.body)):
+        read = [e.index for e in exprs((*lets, last)) if isinstance(e, Load) and e.buffer == last.buffer]
+        if all(index == last.index for index in read):
             return None
         return _Values(tuple(lets), last, along[0])
 

@@ -144,13 +144,13 @@ def is_whole(block: Sequence[n.Stmt], row: str, width: Expr) -> bool:
                         found.append((b.add(start, b.index(gap)), b.add(stop, b.index(gap))))
             case _:
                 pass
-    at: Expr = b.ZERO
+    reached: Expr = b.ZERO
     for _ in found:
-        following = [end for begin, end in found if begin == at]
+        following = [end for begin, end in found if begin == reached]
         if not following:
             break
-        at = following[0]
-    return at == width and not any(isinstance(x, (n.Break, n.Continue)) for x in walk(tuple(block)))
+        reached = following[0]
+    return reached == width and not any(isinstance(x, (n.Break, n.Continue)) for x in walk(tuple(block)))
 
 
 def _gap(at: Expr, axis: str) -> int | None:

@@ -147,7 +147,7 @@ class GroupBody(Body):
             self.if_(s)
         elif not self.is_block and self.group != "warp" and is_for_a_block(s):
             self.by_first_block(s)
-        elif self.group != "warp" and (run := run_of(s)) is not None:
+        elif isinstance(s, n.Loop) and self.group != "warp" and (run := run_of(s)) is not None:
             print_fold(self, s, run, lambda: None)
         elif (
             isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
