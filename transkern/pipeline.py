@@ -287,6 +287,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     DEVICE_PASSES[0],
     count_by_axis,
     *DEVICE_PASSES[1:_INVARIANT],
+    check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
     *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
