@@ -267,6 +267,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     move_invariants,
     hoist_guards,
     *HOLDING_PASSES,
+    compute_before_stores,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
     *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:]),
@@ -293,7 +294,6 @@ CUDA_PASSES: tuple[Pass, ...] = (
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
-    compute_before_stores,
     *(parallelise_for_cuda if p is parallelise else p for p in DEVICE_PASSES[_HELD:_FORMED]),
     batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,

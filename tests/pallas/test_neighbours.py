@@ -77,10 +77,9 @@ def test_windows_that_go_round():
 
 
 def test_what_is_computed_before_it_is_stored():
-    rng = np.random.default_rng(5)
     special = np.resize(np.array(SPECIAL, np.float32), 40)
     for steps in (0, 1, 5, 39):
-        check(TREE, "f(float32[n],float32[m],int)", random(40), random(40), steps)
+        check(TREE, "f(float32[n],float32[m],int)", random(40), random(40, seed=2), steps)
         check(TREE, "f(float32[n],float32[m],int)", special.copy(), random(40), steps)
         check(PASCAL, "f(int32[n],int)", np.eye(1, 41, dtype=np.int32)[0], min(steps, 25))
     check(TREE, "f(float32[n],float32[m],int)", random(10), random(40), 12)  # beyond the array
