@@ -84,9 +84,8 @@ def _parities(verdict: Verdict, meeting: Meeting) -> list[Expr]:
     accesses = (meeting.first, meeting.second)
     asked = [e for a in accesses for condition in a.conditions for e in walk_expr(condition)]
     counts = {b.constant(e.args[1]) for e in asked if isinstance(e, Apply) and e.op == "remainder"} - {None, 0}
-    if len(counts) != 1:
+    if len(counts) != 1 or (count := counts.pop()) is None:
         return []
-    (count,) = counts
     sizes: dict[Expr, None] = {}
     for a in accesses:
         for index in a.index or ():
