@@ -134,7 +134,7 @@ class _Apart(MakingWalk):
         if facts is None or values.store.buffer in buffers_allocated(outermost):
             return None
         inside = scalars_set(outermost) | {x.axis for x in walk((outermost,)) if isinstance(x, n.Loop)}
-        if variables_read(dim) & inside or buffers_read(dim):
+        if variables_read(dim) & {*inside, *self.variables} or buffers_read(dim):
             return None
         made = self.names.fresh(f"{values.store.buffer.partition('.')[0]}_made")
         self.buffers[made] = n.Buffer(made, values.store.value.dtype, (dim,), line=s.span.line)
