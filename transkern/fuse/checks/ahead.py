@@ -101,7 +101,7 @@ def _settled(
             case n.Guard(condition):
                 for part in conjuncts(b.substitute(condition, lets)):
                     worst = at_worst(part, around)
-                    if worst is None or buffers_read(worst):
+                    if worst is None or buffers_read(part):  # also where there is a way around what data say
                         return None
                     known = b.both(known, worst)
                 continue
