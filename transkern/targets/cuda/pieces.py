@@ -119,9 +119,10 @@ def _elements(count, each):
 ''',
     "_steps": '''
 def _steps(count):
-    """As for elements, of which each takes many steps: blocks as small as it takes for all multiprocessors to have one."""
+    """As for elements, of which each takes many steps: few of them are spread over all multiprocessors, down to as many
+    in a block as share what memory gives at once."""
     threads = 256
-    while threads > 32 and count <= threads // 2 * _multiprocessors():
+    while threads > 4 and count <= threads // 2 * _multiprocessors():
         threads //= 2
     return max(1, min(-(-count // threads), 32 * _multiprocessors())), threads
 ''',
@@ -210,7 +211,8 @@ def _shown(is_a, bits):
 }
 
 _NEEDS = {
-    "_steps": ("_multiprocessors",), "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
+    "_steps": ("_multiprocessors",),
+    "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
     "_rows": ("_multiprocessors", "_together"),
     "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
     "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
