@@ -37,8 +37,10 @@ from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.nests import part_nests
+from transkern.fuse.devices.old_values import compute_before_stores
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
+from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
@@ -55,7 +57,7 @@ from transkern.fuse.loops.chosen import compute_chosen, compute_chosen_in_kernel
 from transkern.fuse.loops.contract import contract_temporaries
 from transkern.fuse.loops.counted import count_by_axis
 from transkern.fuse.loops.distribute import distribute_rows, distribute_rows_for_devices
-from transkern.fuse.loops.fills import drop_dead_fills
+from transkern.fuse.loops.fills import drop_dead_fills, drop_dead_fills_for_cuda
 from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
@@ -83,7 +85,7 @@ from transkern.fuse.lowering.split_complex import split_complex, split_complex_f
 from transkern.fuse.lowering.updates import update_atomically
 from transkern.fuse.scalars.assigned import name_values
 from transkern.fuse.scalars.begun import begin_in_order
-from transkern.fuse.scalars.carried import carry_elements
+from transkern.fuse.scalars.carried import carry_elements, carry_elements_for_cuda
 from transkern.fuse.scalars.constants import settle_constants
 from transkern.fuse.scalars.factored import factor_out
 from transkern.fuse.scalars.hoist import hoist_columns, hoist_gathers
@@ -272,6 +274,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     move_invariants,
     hoist_guards,
     *HOLDING_PASSES,
+    compute_before_stores,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
     *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:]),
@@ -283,13 +286,18 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 )
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
+_INVARIANT = DEVICE_PASSES.index(HOLDING_PASSES[0])
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
 _PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
+    multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
-    *DEVICE_PASSES[1:_HELD],
+    *DEVICE_PASSES[1:_INVARIANT],
+    check_ahead,  # what is left, before anything asks for loops without checks
+    drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
+    *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
@@ -305,6 +313,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     update_atomically,  # when nothing asks any more what loops do
     sort_updates,
     part_nests,  # when nothing fuses loops any more
+    carry_elements_for_cuda,
     DEVICE_PASSES[_PLACED],
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],

@@ -341,6 +341,130 @@ def directions(x, steps):
     return x
 
 
+@case([(vector(2500, "float64"), 0.3), (vector(1024, "float64"), 0.5), (vector(1, "float64"), 0.5)])
+def smoothed_twice(x, a):
+    y, trend = x.copy(), np.empty(len(x))
+    level = x[0]
+    for t in range(1, len(x)):
+        y[t] = a * y[t] + (1 - a) * y[t - 1]
+    for t in range(len(x)):
+        before = level
+        level = max(a * y[t] + (1 - a) * level, -0.5)
+        trend[t] = level - before
+    return y, trend, level
+
+
+@case([(matrix(9, 23, "float64"),), (matrix(33, 2, "float64"),), (matrix(1, 1, "float64"),)])
+def table_of_sums(x):
+    n, m = x.shape
+    s, most = np.zeros((n + 1, m + 1)), np.zeros((n + 1, m))
+    for i in range(n):
+        row, best = 0.0, x[i, 0]
+        for j in range(m):
+            row += x[i, j]
+            best = max(best, x[i, j])
+            s[i + 1, j + 1] = s[i, j + 1] + row
+            twice = 2 * best
+            most[i + 1, j] = twice - most[i, j] * x[i, j]
+    return s, most
+
+
+@case([(matrix(20, 20, "float64") @ matrix(20, 20, "float64").T, 1e-6), (matrix(3, 3, "float64"), 1.0)], 1e-9)
+def strongest(a, enough):
+    v, size = np.ones(len(a)) / len(a), 0.0
+    for _ in range(50):
+        w = a @ v
+        new = np.sqrt((w * w).sum())
+        v = w / new
+        if abs(new - size) < enough:
+            break
+        size = new
+    return v
+
+
+_WORDS = np.arange(90) % 7, np.arange(70) ** 2 % 5
+_SHORTER = [(_WORDS[0][:n], _WORDS[1][:m]) for n, m in ((33, 20), (3, 70), (90, 0))]
+_SERIES = np.array([np.nan, *vector(19)]), np.append(vector(25), np.inf)
+
+
+@case([_WORDS, *_SHORTER])
+def rows_in_turn(a, b):
+    m = len(b)
+    last, row = np.arange(m + 1), np.zeros(m + 1, np.int64)
+    for i in range(len(a)):
+        row[0] = i + 1
+        for j in range(m):
+            cost = 0 if a[i] == b[j] else 1
+            row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + cost)
+        last, row = row, last
+    return last[m], last, row
+
+
+@case([(vector(41, "float64"), vector(30, "float64")), _SERIES])
+def warped(x, y):
+    last, row = np.full(len(y) + 1, np.inf), np.empty(len(y) + 1)
+    last[0] = 0.0
+    for i in range(len(x)):
+        row[0] = np.inf
+        for j in range(len(y)):
+            d = abs(x[i] - y[j])
+            if d > 2.0:
+                row[j + 1] = d + min(last[j], last[j + 1])
+            else:
+                row[j + 1] = d + min(last[j], last[j + 1], row[j])
+        last, row = row, last
+    return last[len(y)]
+
+
+@case([_WORDS, (_WORDS[0][:21], _WORDS[1])])
+def rows_in_part(a, b):
+    last, row = np.zeros(len(b) + 1, np.int64), np.ones(len(b) + 1, np.int64)
+    for i in range(len(a)):  # the first elements stay those of two rows ago
+        for j in range(len(b)):
+            row[j + 1] = max(last[j] + (a[i] == b[j]), last[j + 1], row[j])
+        last, row = row, last
+    return last, row
+
+
+@case([(vector(90, "float64"), 60), (np.array([np.nan, np.inf, -0.0, 2.0] * 12), 40), (vector(40, "float64"), 1)])
+def tree_of_options(x, steps):
+    v, up = x.copy(), np.zeros(len(x), np.int64)
+    up[0] = 1
+    for i in range(steps - 1, -1, -1):
+        for j in range(i + 1):
+            hold = 0.4 * v[j + 1] + 0.6 * v[j]
+            v[j] = max(hold, x[i] - j)
+    for i in range(1, steps):
+        for j in range(i, 0, -1):
+            up[j] = up[j] + up[j - 1]
+    return v, up
+
+
+@case([(vector(200, "float64"), 1, 0.2), (vector(200, "float64"), 0, 0.2), (vector(40), 13, 0.5), (vector(3), 2, 0.5)])
+def moved_up(x, by, least):
+    for i in range(len(x) - by):
+        if x[i + by] > least:
+            x[i] = x[i + by] * 2
+    for i in range(len(x) - 1, by - 1, -1):
+        x[i] = x[i] + x[i - by]
+    return x
+
+
+@case([(matrix(31, 23, "float64"),), (matrix(17, 40, "float64"),), (matrix(3, 40, "float64"),)])
+def swept_back(d):
+    n, m = d.shape
+    for i in range(n - 1, -1, -1):
+        for j in range(m - 1, -1, -1):
+            if i < n - 1:
+                d[i, j] = min(d[i, j], d[i + 1, j] + 0.3)
+            if j < m - 1:
+                d[i, j] = min(d[i, j], d[i, j + 1] + 0.2)
+    for i in range(1, n):
+        for j in range(m - 2, -1, -1):
+            d[i, j] = max(d[i, j], d[i - 1, j + 1] - 0.3, d[i, j + 1] - 0.1)
+    return d
+
+
 # --- results
 
 

@@ -14,7 +14,7 @@ import pytest
 import transkern
 from tests.tools import example
 from transkern.ir import nodes as n
-from transkern.pipeline import program_of
+from transkern.pipeline import passes_for, program_of
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.simulator import device
@@ -59,7 +59,7 @@ def types_of(name: str, args: tuple[Any, ...]) -> str:
 def program_from(source: str | Callable[..., Any], types: str) -> n.Program:
     """The program of a function for types as text."""
     text = source if isinstance(source, str) else inspect.getsource(inspect.getmodule(source))  # type: ignore[arg-type]
-    return program_of(text, types.partition("(")[0], types)
+    return program_of(text, types.partition("(")[0], types, passes_for("cuda"))
 
 
 def example_program(name: str, types: str) -> n.Program:

@@ -3,14 +3,22 @@ loops in order for their checks alone, tables of blocks, rows that follow each o
 
 from __future__ import annotations
 
+import copy
+import random
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.cuda.support import compiled_for
+import transkern
+from tests.cuda import functions
+from tests.cuda.support import compiled_for, types_of
 from tests.regressions.support import alike
 from tests.tools import on_target
+from transkern.ir.oracle.interpret import interpret
+from transkern.pipeline import passes_for, program_of
 
 RNG = np.random.default_rng(11)
 
@@ -315,3 +323,64 @@ def test_floats_of_such_rows_have_their_bits() -> None:
         special = x.copy()
         special[3], special[20] = np.nan, -np.inf
         alike(function, special, y, target="cuda")
+
+
+# ---- forms of `functions` that one thread went through ---------------------------------------------------------------
+
+
+def eliminated(a):
+    for k in range(len(a)):
+        for i in range(k + 1, len(a)):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, len(a)):
+                a[i, j] -= a[i, k] * a[k, j]
+    return a
+
+
+def test_rows_of_a_step_stay_with_their_warps() -> None:
+    a = RNG.standard_normal((40, 40))
+    alike(eliminated, a, target="cuda")
+    _, code = compiled_for(eliminated, a)
+    assert "group.warp()" in code and "floordiv" not in code.partition("eliminated")[2]
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("rows_in_turn", "wave"), ("swept_back", "wave_1"), ("table_of_sums", "row_rows"), ("tree_of_options", "up_made"),
+    ("smoothed_twice", "fold_begin"), ("strongest", "strongest_loop"), ("moved_up", "x_made"), ("warped", "wave"),
+])  # fmt: skip
+def test_threads_share_what_one_went_through(name: str, text: str) -> None:
+    function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == name)
+    for args in calls:
+        if name == "strongest":  # sums in another order
+            found = transkern.compile(function, target="cuda")(*copy.deepcopy(args))
+            np.testing.assert_allclose(found, function(*copy.deepcopy(args)), rtol=1e-9)
+        else:
+            alike(function, *args, target="cuda")
+    _, code = compiled_for(function, *calls[0])
+    assert text in code
+    if name == "strongest":
+        assert "matmul" not in code
+
+
+@pytest.mark.parametrize("name", [
+    "rows_in_turn", "rows_in_part", "warped", "swept_back", "table_of_sums", "tree_of_options", "moved_up",
+])  # fmt: skip
+def test_threads_may_come_in_any_order(name: str) -> None:
+    function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == name)
+    order = random.Random(3)
+    for args in calls[:2]:
+        program = program_of(Path(functions.__file__).read_text(), name, types_of(name, args), passes_for("cuda"))
+        wanted_in, found_in = copy.deepcopy(args), copy.deepcopy(args)
+        with np.errstate(all="ignore"):
+            wanted, found = function(*wanted_in), interpret(program, found_in, order.shuffle)
+        for mine, theirs in zip([*_arrays(found), *found_in], [*_arrays(wanted), *wanted_in], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def _arrays(result: Any) -> list[Any]:
+    return [*result] if isinstance(result, tuple) else [result]
+
+
+def test_rows_that_keep_elements_of_others_stay() -> None:
+    function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == "rows_in_part")
+    assert "wave" not in compiled_for(function, *calls[0])[1]

@@ -139,3 +139,55 @@ def test_devices_have_both_versions(target: str, monkeypatch: pytest.MonkeyPatch
     a = np.arange(11.0) ** 2
     for k in (0, 3, 6):
         assert outcome(compiled, a, k) == outcome(shifted, a, k), k
+
+
+def colours(a, b, steps):
+    n, m = a.shape
+    for t in range(steps):
+        for i in range(n):
+            for j in range(m):
+                if (i + j) % 2 == t % 2:
+                    a[i, j] = a[(i + 1) % n, j] - a[i, (j - 1) % m] + b[(i - 1) % n, j] * a[i, j]
+
+
+def of_three(a, by):
+    n = len(a)
+    for c in range(3):
+        for i in range(n):
+            if i % 3 == c:
+                a[i] = a[(i + 1) % n] * 0.5 + a[(i - by) % n]
+
+
+def test_neighbours_of_one_colour_go_round_where_sizes_are_multiples() -> None:
+    source = inspect.getsource(colours)
+    program = program_of(source, "colours", "colours(float64[n, m], float64[n, m], int)", PASSES)
+    asked = [s for s in walk(program.body) if isinstance(s, n.If) and s.orelse and _asks_a_size(s.condition)]
+    kinds = [[x.kind for x in walk(s.then) if isinstance(x, n.Loop)] for s in asked]
+    assert any("parallel" in k for k in kinds)
+    compiled = transkern.compile(colours, target="cpu")
+    rng = np.random.default_rng(3)
+    for rows in range(1, 6):
+        for columns in range(6):
+            a, b = rng.standard_normal((2, rows, columns))
+            assert outcome(compiled, a, b, 3) == outcome(colours, a, b, 3), (rows, columns)
+
+
+def test_what_a_number_moves_is_not_of_another_colour() -> None:
+    for size in (1, 2, 3, 6, 7, 9):
+        for by in (-1, 0, 1, 3):
+            a = np.arange(float(size)) ** 2
+            made = transkern.compile(of_three, target="cpu")
+            assert outcome(made, a, by) == outcome(of_three, a, by), (size, by)
+
+
+def test_colours_on_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    compiled = transkern.compile(colours, target="cuda")
+    rng = np.random.default_rng(3)
+    for rows, columns in ((1, 2), (4, 6), (5, 4), (2, 3)):
+        a, b = rng.standard_normal((2, rows, columns))
+        assert outcome(compiled, a, b, 3) == outcome(colours, a, b, 3), (rows, columns)
+
+
+def _asks_a_size(condition: Expr) -> bool:
+    return any(isinstance(e, Apply) and e.op == "remainder" for e in walk_expr(condition))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.pallas.support import compiled, plain, random, same
 
 X = np.linspace(-2.0, 3.0, 9)
 
@@ -225,3 +226,23 @@ def test_what_no_array_of_these_sizes_can_do_raises_as_in_numpy(function, args) 
 def test_shapes_that_do_not_fit_raise_where_they_are_met(function, args) -> None:
     with pytest.raises(ValueError, match=r"could not (be )?broadcast"):
         transkern.compile(function, target="pallas")(*args)
+
+
+SIZED = """
+def f(x, n):
+    out = np.zeros(n, np.float32)
+    for i in range(1, min(n, len(x))):
+        out[i] = out[i - 1] + x[i]
+    return out
+"""
+
+
+def test_sizes_that_are_arguments_fit_32_bits():
+    function = compiled(SIZED, "f(float32[k], int)", True)  # which asks of 64 bits whether an array is there at all
+    x = random(9)
+    for n in (0, 1, 5, 20):
+        same(function(x, n), plain(SIZED, "f")(x, n), True, 0, 0)
+    with pytest.raises(OverflowError):
+        function(x, 1 << 40)
+    with pytest.raises(ValueError, match="negative"):
+        function(x, -1)

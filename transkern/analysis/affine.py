@@ -60,13 +60,14 @@ class Question:
     products: bool = False  # of names, in the constraints
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
     supposed: bool = False  # it may be that what is looked at never runs: elements that it reads may not be there
+    multiples: frozenset[str] = frozenset()  # sizes that are known to be multiples of numbers
     depth: int = 0  # names whose meaning is being looked up
 
     def copy(self) -> Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
             list(self.constraints), list(self.gathered), dict(self.opaque), dict(self.defined),
-            self.invariants, self.changes, self.products, self.loose, self.supposed,
+            self.invariants, self.changes, self.products, self.loose, self.supposed, self.multiples,
         )  # fmt: skip
 
     def unknown(self) -> Form:
@@ -135,6 +136,8 @@ class Question:
     def chosen(self, e: Apply, names: Mapping[str, Form], instance: str) -> Form:
         """A quotient, a remainder, or one of two values: a number of its own, and what makes it that."""
         match e:
+            case Apply("remainder", (x, y), _) if b.constant(y) is None and self.goes_round(x, y):
+                return self.round(self.linear(x, names, instance), self.linear(y, names, instance))
             case Apply("remainder", (x, y), _) if b.constant(y) is None or int(y.value) > 0:  # type: ignore[union-attr,arg-type]
                 quotient = self.atom(Apply("floor_divide", (x, y), "index"), names, instance)
                 parts = integers.product(self.linear(y, names, instance), quotient)
@@ -167,6 +170,22 @@ class Question:
                 return made
             case _:
                 return self.symbol(e, names, instance)
+
+    def goes_round(self, x: Expr, y: Expr) -> bool:
+        """Whether `x % y` is an axis moved by a constant, as neighbours are that go round, and `y` is even, say."""
+        terms, _ = b.affine(x)
+        plain = len(terms) == 1 and isinstance(next(iter(terms)), Var) and [*terms.values()] == [1]
+        return plain and isinstance(y, Var) and y.name in self.multiples
+
+    def round(self, x: Form, y: Form) -> Form:
+        """``x % y`` as what it is where `x` is once around away at most: so that it can be seen whether it is even."""
+        made = self.unknown()
+        inside = (integers.at_least(made, {}), integers.less(made, y))
+        once = [(integers.equal(made, integers.combined(x, y, k)), *inside) for k in (0, -1, 1)]
+        beyond = (integers.at_least(x, integers.combined(y, y, 1)), *inside)
+        before = (integers.less(integers.combined(x, y, 1), {}), *inside)
+        self.require(Either((*once, beyond, before, (integers.at_least({}, y),))))
+        return made
 
     def wrapped(self, e: Expr, size: Expr, names: Mapping[str, Form], instance: str) -> Form:
         """What data leave when divided by a size (``(i + offset[k]) % n``): a number from 0 on, and less than that."""
@@ -278,6 +297,9 @@ class Question:
         ]  # fmt: skip
 
     def _comparison(self, e: Expr, names: Mapping[str, Form], instance: str) -> list[Condition]:
+        match e:
+            case Apply("equal", (Apply("remainder", (Var(size), Const())), Const(0)), _) if self.invariant(e):
+                self.multiples |= {size}
         match e:
             case Apply(op, (x, y), "bool") if op in _COMPARISONS and _integral(x) and _integral(y):
                 one = self.linear(_as_index(x), names, instance)

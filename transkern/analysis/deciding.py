@@ -2,18 +2,26 @@
 
     for i in range(n):
         a[i] = a[i + k] * 2     independent where k == 0, k >= n or k <= -n
+
+Or a size whose parity is not known, where neighbours go round:
+
+    for i in range(n):
+        if i % 2 == colour:
+            a[i] = a[(i + 1) % n]     independent where n % 2 == 0
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from transkern.analysis.dependence import Meeting
 from transkern.analysis.splitting import before_loop
 from transkern.analysis.verdicts import Verdict
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr, Var
-from transkern.ir.traverse import buffers_read
+from transkern.ir.traverse import buffers_read, walk_expr
 
-_MEETINGS = 8
+_MEETINGS = 16
 """Pairs of accesses that may meet: more than that is another kind of loop."""
 
 
@@ -68,7 +76,29 @@ def _facts(verdict: Verdict, meeting: Meeting) -> list[Expr]:
             facts.append(b.either(b.compare("equal", gap, b.ZERO), far))
         if all(carried.fixed(f) and not buffers_read(f) for f in facts):
             return [f for f in facts if f != b.TRUE]
-    return []
+    return _parities(verdict, meeting)
+
+
+def _parities(verdict: Verdict, meeting: Meeting) -> list[Expr]:
+    """That sizes around which subscripts go are multiples of what conditions count by."""
+    accesses = (meeting.first, meeting.second)
+    asked = [e for a in accesses for condition in a.conditions for e in walk_expr(condition)]
+    counts = {b.constant(e.args[1]) for e in asked if isinstance(e, Apply) and e.op == "remainder"} - {None, 0}
+    if len(counts) != 1 or (count := counts.pop()) is None:
+        return []
+    sizes: dict[Expr, None] = {}
+    for a in accesses:
+        for index in a.index or ():
+            for e in walk_expr(_resolved(index, verdict.carried.body.lets)):
+                if isinstance(e, Apply) and e.op == "remainder" and b.constant(e.args[1]) is None:
+                    sizes[e.args[1]] = None
+    if not sizes or not all(verdict.carried.fixed(e) and not buffers_read(e) for e in sizes):
+        return []
+    return [b.compare("equal", b.mod(e, b.index(count)), b.ZERO) for e in sizes]
+
+
+def _resolved(e: Expr, lets: Mapping[str, Expr]) -> Expr:
+    return before_loop(e, lets) or e
 
 
 def _from_the_front(e: Expr) -> Expr:

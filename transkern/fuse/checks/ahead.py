@@ -101,7 +101,7 @@ def _settled(
             case n.Guard(condition):
                 for part in conjuncts(b.substitute(condition, lets)):
                     worst = at_worst(part, around)
-                    if worst is None or buffers_read(worst):
+                    if worst is None or buffers_read(part):  # also where there is a way around what data say
                         return None
                     known = b.both(known, worst)
                 continue
@@ -115,7 +115,10 @@ def _settled(
                 known = b.both(known, found[0])
                 out.append(replace(s, body=found[1]))
             case n.If(condition, then, orelse) if any(isinstance(x, n.Guard) for x in walk((s,))):
-                if not buffers_read(condition):
+                checks = [x.condition for x in walk((s,)) if isinstance(x, n.Guard)]
+                inside = lets | {x.name: x.value for x in walk((s,)) if isinstance(x, n.Let)}
+                names = {name for e in checks for name in variables_read(b.substitute(e, inside))}
+                if not buffers_read(condition) and variables_read(b.substitute(condition, lets)) & names:
                     return None  # it may be there for the sake of the checks
                 branches = [_settled(x, around, lets) for x in (then, orelse)]
                 if branches[0] is None or branches[1] is None:

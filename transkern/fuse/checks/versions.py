@@ -5,12 +5,16 @@
                                                else:
                                                    for i in 0 .. n: …
 
-The test is a few comparisons before the loop. What it says of the subscripts (`k` is not negative) is used in the first
-version.
+Where the loop inside asks for more, it is there in a version more (neighbours that go round in both directions of a
+grid). The test is a few comparisons before the loop. What it says of the subscripts (`k` is not negative) is used in
+the first version.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from transkern.analysis.accesses import Level
 from transkern.analysis.deciding import deciding_facts
 from transkern.analysis.verdicts import MakingWalk
 from transkern.fuse.checks.bounds import prove_bounds
@@ -18,7 +22,7 @@ from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
-from transkern.ir.traverse import walk
+from transkern.ir.traverse import scalars_set, variables_read, walk
 from transkern.records import replace
 
 _STATEMENTS = 40
@@ -54,8 +58,37 @@ class _Versions(MakingWalk):
         if not facts or sum(1 for _ in walk(s.body)) > _STATEMENTS or not self.judged(s, facts).parallel:
             return [self.inside(s)]
         self.made += 1
-        condition: Expr = b.TRUE
-        for fact in facts:
-            condition = b.both(condition, fact)
-        other = with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
-        return [n.If(condition, (s,), (other,), span=s.span)]
+        versions = [_all(facts), *([_all(more)] if (more := self.inner_facts(s, facts)) else [])]
+        made: n.Stmt = with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
+        for k, condition in enumerate(versions):
+            own = s if k == len(versions) - 1 else None
+            if own is None:
+                own = with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
+            made = n.If(condition, (own,), (made,), span=s.span)
+        return [made]
+
+    def inner_facts(self, s: n.Loop, facts: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Conditions under which the one loop inside is independent, too; none where nothing of that kind is found, or
+        where it is in any case."""
+        loops = [x for x in s.body if isinstance(x, n.Loop)]
+        if len(loops) != 1 or not all(isinstance(x, n.Let | n.Loop) for x in s.body) or loops[0].kind == "parallel":
+            return ()
+        found: tuple[Expr, ...] = ()
+        with self.scope():
+            self.facts += facts
+            self.levels.append(Level(s.axis, s.start, s.stop, b.constant(s.step) or 1))
+            verdict = self.judged(loops[0])
+            if not verdict.independent:
+                more = tuple(f for f in deciding_facts(verdict) if f not in facts)
+                if more and self.judged(loops[0], more).parallel:
+                    found = (*facts, *more)
+            self.levels.pop()
+        changing = scalars_set(s) | {s.axis}
+        return found if not any(variables_read(e) & changing for e in found) else ()
+
+
+def _all(facts: Sequence[Expr]) -> Expr:
+    condition: Expr = b.TRUE
+    for fact in facts:
+        condition = b.both(condition, fact)
+    return condition

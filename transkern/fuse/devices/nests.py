@@ -16,7 +16,8 @@
 - *Legality.* No iteration meets another, so all of one part may come before all of the next; where one stores what
   another one touches, they keep their order. No part may end an iteration.
 - *Schedule.* A thread takes a point of a perfect nest, but a whole row of one that is not: fused for one launch less,
-  a matrix of 700 rows had 700 threads; so had nine directions nine.
+  a matrix of 700 rows had 700 threads; so had nine directions nine. In a loop in order a group of threads has the nest,
+  whose warps take a row each where its elements are neighbours: there it stays, without another barrier in each step.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
+    exprs,
     map_block,
     scalars_set,
     scalars_used,
@@ -56,8 +58,20 @@ def part_nests(program: n.Program) -> n.Program:
         for s in statements:
             if isinstance(s, n.Loop) and s.kind == "parallel":
                 out += parted(s)
+            elif isinstance(s, n.Loop | n.While):
+                out.append(with_bodies(s, inside))
             else:
                 out.append(with_bodies(s, block))
+        return tuple(out)
+
+    def inside(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        """The statements of a loop in order."""
+        out: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Loop) and s.kind == "parallel":
+                out += [s] if _is_for_warps(s) else parted(s)
+            else:
+                out.append(with_bodies(s, inside))
         return tuple(out)
 
     def parted(loop: n.Loop) -> list[n.Stmt]:
@@ -86,6 +100,19 @@ def part_nests(program: n.Program) -> n.Program:
         return out
 
     return replace(program, body=block(program.body), variables=variables, buffers=buffers)
+
+
+def _is_for_warps(s: n.Loop) -> bool:
+    """Whether a row of a nest is all elements side by side, so that a warp takes it."""
+    loops = [x for x in s.body if isinstance(x, n.Loop)]
+    if len(loops) != 1 or len(loops[0].body) != 1 or not isinstance(loops[0].body[0], n.Store):
+        return False
+    axis = loops[0].axis
+    touched = [loops[0].body[0].index, *(e.index for e in exprs(loops) if isinstance(e, Load))]
+    along = [index for index in touched if any(axis in variables_read(i) for i in index)]
+    return bool(along) and all(
+        axis in variables_read(index[-1]) and not any(axis in variables_read(i) for i in index[:-1]) for index in along
+    )
 
 
 def _around(axes: Sequence[n.Loop], body: tuple[n.Stmt, ...]) -> n.Loop:

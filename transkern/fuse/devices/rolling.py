@@ -11,17 +11,19 @@
   leaves it, whole, to the next iteration.
 - *Legality.* Rows that no iteration shares are the same values; what the two loops then do in waves, `order_by_waves`
   asks for the table. What begins a row meets nothing of others'.
+  Two rows that change places (`prev, cur = cur, prev`) are such rows where an iteration makes all of one.
 - *Schedule.* In order, one thread went through all points, each of which waits for the one before. The rows are memory
   for the sake of threads: where they would be more than 2²⁶ elements, or few and short, the loop stays as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from transkern.analysis.verdicts import reads_of
-from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.devices.swapped import is_whole, swapped
+from transkern.fuse.lowering.copies import with_names, with_own_names
 from transkern.fuse.schedule.wavefront import LEAST, Waves, by_waves
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -72,6 +74,53 @@ class _Rolling(Waves):
                 return made
         return super().statement(s)
 
+    def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
+        out: list[n.Stmt] = []
+        left = list(statements)
+        while left:
+            s = left.pop(0)
+            made = self.swapped(s, left[0]) if left and id(s) in self.outermost else None
+            out += self.statement(s) if made is None else made
+            self.learn(s)
+            if made is not None:
+                self.learn(left.pop(0))
+        return out
+
+    def swapped(self, s: n.Stmt, follow: n.Stmt) -> list[n.Stmt] | None:
+        """A loop whose two rows change places, with what follows it, as `whole` makes it: the last rows go back to
+        where they would be."""
+        found = swapped(s, follow)
+        if found is None or not self.is_own(found.row, found.last):
+            return None
+        (row, last), body = (self.buffers[name] for name in (found.row, found.last)), found.loop.body
+        *before, along = body
+        lets = tuple(x for x in before if isinstance(x, n.Let))
+        begin = tuple(x for x in before if not isinstance(x, n.Let))
+        assert isinstance(along, n.Loop)
+        if (row.dims, row.dtype) != (last.dims, last.dtype) or not is_whole((*begin, along), row.name, row.dims[0]):
+            return None
+        if not all(_begins(x, {row.name, last.name}) for x in begin):
+            return None
+        if any(set(buffers_used(x)) & {row.name, last.name} for x in lets):
+            return None
+        made = self.whole(found.loop, _Rows(row.name, last.name, begin, along, lets))
+        match made:
+            case [n.If(enough, (n.Alloc(table), *steps, _))]:
+                pass
+            case _:
+                return None
+        odd = b.mod(found.count, b.index(2))
+        ends = {row.name: b.sub(b.add(found.count, odd), b.ONE), last.name: b.sub(found.count, odd)}
+        for name, at in ends.items():
+            k = Var(self.names.fresh("k"), "index")
+            store = n.Store(name, (k,), Load(table, (at, k), row.dtype))
+            steps.append(_line(k, row.dims[0], store, found.loop))
+        assert isinstance(follow, n.If)
+        plain = n.If(follow.condition, found.ahead, (), span=follow.span)
+        again = {x.name: self.names.fresh(x.name) for x in found.ahead if isinstance(x, n.Let)}
+        rest = [replace(follow, then=with_names(found.rest, again))] if found.rest else []
+        return [n.If(enough, (n.Alloc(table, span=s.span), *steps), (s, plain), span=s.span), *rest]
+
     def rows(self, s: n.Loop) -> _Rows | None:
         """What a loop does with rows; None where it does anything else."""
         allocs = [x for x in s.body if isinstance(x, n.Alloc)]
@@ -89,11 +138,7 @@ class _Rolling(Waves):
         at = next(k for k, x in enumerate(s.body) if x is along)
         written = {name for x in s.body for name in buffers_written(x)}
         for x in begin:
-            first = any(x is y for y in s.body[:at])
-            plain = isinstance(x, n.Store) or (isinstance(x, n.Loop) and x.kind == "parallel")
-            if not first or not plain or {*buffers_written(x)} != {row} or {*buffers_used(x)} & written:
-                return None
-            if any(isinstance(y, (n.Guard, n.Alloc, n.Assign, n.Accumulate)) for y in walk((x,))):
+            if not any(x is y for y in s.body[:at]) or {*buffers_written(x)} != {row} or not _begins(x, written):
                 return None
         if any(set(buffers_used(x)) & written for x in lets) or not set(buffers_written(along)) >= {row}:
             return None
@@ -168,6 +213,14 @@ class _Rolling(Waves):
         room = b.compare("less_equal", b.mul(count, width), b.index(_MOST))
         few = b.compare("greater_equal", width, b.index(LEAST))
         return [n.If(b.both(b.both(enough, few), room), tuple(steps), (s,), span=span)]
+
+
+def _begins(s: n.Stmt, written: Set[str]) -> bool:
+    """Whether a statement stores elements that look at no row."""
+    plain = isinstance(s, n.Store) or (isinstance(s, n.Loop) and s.kind == "parallel")
+    return plain and not {*buffers_used(s)} & written and not any(
+        isinstance(x, (n.Guard, n.Alloc, n.Assign, n.Accumulate)) for x in walk((s,))
+    )  # fmt: skip
 
 
 def _outermost(block: Sequence[n.Stmt]) -> Iterator[n.Loop]:

@@ -17,6 +17,9 @@ Done only where it gains that: the loop is in order as it stands, one part of it
 loop in order inside, and all of the other part are loops that are parallel over the columns. Neither part may write
 what the other one touches.
 
+For devices a loop along a row whose stores need what its elements hand to each other is taken apart, too: an array of
+all rows keeps that (`expanded.py`; tables of sums over rectangles).
+
 On the CPU the other part may also be what the iterations hand on in variables (`total`), if that takes terms that cost
 more: those are computed side by side, in vectors or in lanes, and added up in their order behind that:
 
@@ -36,6 +39,7 @@ from collections.abc import Iterable, Sequence
 from transkern.analysis.accesses import Level
 from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import MakingWalk, judge, reads_of
+from transkern.fuse.loops.expanded import expanded
 from transkern.fuse.loops.forward import with_stored_values
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -60,6 +64,8 @@ _ROWS = 16
 """Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""
 _DEVICE_ROWS = 16384
 """Rows at a time where each has a thread: a device is full, and what they hand on is little memory still."""
+_EXPANDED = 4096
+"""Rows at a time of which arrays keep all elements."""
 _TERMS = 1024
 """Iterations whose terms are computed before they are added up: they stay in the first cache."""
 _SHORT = 32
@@ -92,13 +98,19 @@ class _Distributing(MakingWalk):
     def __init__(self, program: n.Program, together: int, sums: bool) -> None:
         self.together = together
         self.sums = sums  # whether what iterations hand on in variables is taken apart, too
+        self.kept: list[str] = []  # arrays of what the rows of the present loop hand along
+        self.rows = Var("")  # the first of the rows that go together
         super().__init__(program)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential" and b.constant(s.step) == 1:
+            known = dict(self.buffers)
             parts = self.parts(s)
             if parts is not None:
-                return [self.apart(s, *parts, self.together)]
+                return [self.apart(s, *parts, _EXPANDED if self.kept else self.together)]
+            if self.kept:
+                self.buffers.clear()  # which the walk asks, too
+                self.buffers.update(known)
             terms = self.terms(s) if self.sums else None
             if terms is not None:
                 return [self.apart(*terms, _TERMS)]
@@ -137,11 +149,14 @@ class _Distributing(MakingWalk):
             return None
         rows: list[n.Stmt] = []
         columns: list[n.Loop] = []
+        self.kept = []
         for x in s.body:
             if not isinstance(x, n.Loop) or not _plain(x):
                 rows.append(x)
                 continue
             stores, sums = _split(x)
+            if stores is None and not self.sums and (along := self.along(s, x)) is not None:
+                stores, sums = along
             if stores is not None and self.over_columns(stores, s):
                 columns.append(stores if sums is None else self.named(stores))
             elif stores is not None:
@@ -150,9 +165,35 @@ class _Distributing(MakingWalk):
                 rows.append(sums)
         if not columns or not any(isinstance(x, n.Loop) and x.kind == "sequential" for x in rows):
             return None
-        if not _independent(rows, columns) or not self.row_by_row(s, rows):
+        if not _independent(rows, columns, {*self.kept}) or not self.row_by_row(s, rows):
             return None
         return rows, columns
+
+    def along(self, s: n.Loop, loop: n.Loop) -> tuple[n.Loop, n.Loop] | None:
+        """A loop over columns whose stores need its variables: the stores, and the rest with arrays for these."""
+        width = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
+        height = b.minimum(b.maximum(b.sub(s.stop, s.start), b.ZERO), b.index(_EXPANDED))
+        changing = {*self.variables, *self.lets, *(name for x in s.body for name in scalars_set(x)), s.axis}
+        if self.levels or any(variables_read(e) & changing or buffers_read(e) for e in (height, width)):
+            return None
+        if self.judged(s).independent:
+            return None  # each row has a thread as it is
+        made: list[str] = []
+        if not self.kept:
+            self.rows = Var(self.names.fresh(f"{s.axis}_block"))
+
+        def make(name: str, dtype: str) -> str:
+            made.append(self.names.fresh(f"{name}_rows"))
+            self.buffers[made[-1]] = n.Buffer(made[-1], dtype, (height, width), line=s.span.line)
+            return made[-1]
+
+        found = expanded(loop, b.sub(Var(s.axis), self.rows), make)
+        if found is None or not self.over_columns(found.stores, s):
+            for name in made:
+                del self.buffers[name]
+            return None
+        self.kept += made
+        return found.stores, found.sums
 
     def terms(self, s: n.Loop) -> tuple[n.Loop, list[n.Stmt], list[n.Loop]] | None:
         """A loop as it is taken apart: what iterations have for themselves, and a loop that takes it in order into what
@@ -215,7 +256,8 @@ class _Distributing(MakingWalk):
 
     def apart(self, s: n.Loop, rows: Sequence[n.Stmt], columns: Sequence[n.Loop], together: int) -> n.Loop:
         """Both parts for so many rows `together`; a part over the rows themselves is their loop with another body."""
-        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(together)
+        kept_rows, self.kept = self.kept, []
+        block, size = self.rows if kept_rows else Var(self.names.fresh(f"{s.axis}_block")), b.index(together)
         stop = b.minimum(b.add(block, size), s.stop)
         changing = {x.name for x in walk(rows) if isinstance(x, n.Assign)}
         written = {name for x in rows for name in buffers_written(x)}
@@ -228,7 +270,7 @@ class _Distributing(MakingWalk):
             elif isinstance(x, n.Let):
                 changing.add(x.name)
         given = changing & {name for x in columns for name in scalars_used(x)}
-        allocs: list[n.Stmt] = []
+        allocs: list[n.Stmt] = [n.Alloc(buffer, span=s.span) for buffer in kept_rows]
         keeps: list[n.Stmt] = []
         kept: dict[str, Load] = {}
         for name in sorted(given):
@@ -341,10 +383,10 @@ def _set(s: n.Stmt) -> set[str]:
     return {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Assign))}
 
 
-def _independent(rows: Sequence[n.Stmt], columns: Sequence[n.Loop]) -> bool:
-    """Whether neither part writes what the other one touches."""
+def _independent(rows: Sequence[n.Stmt], columns: Sequence[n.Loop], kept: set[str]) -> bool:
+    """Whether neither part writes what the other one touches, but for what the first has `kept` for the second."""
     for one, two in ((rows, columns), (columns, rows)):
-        written = {name for x in one for name in buffers_written(x)}
+        written = {name for x in one for name in buffers_written(x)} - kept
         if any(written & (buffers_used(x) | buffers_written(x)) for x in two):
             return False
     made = {name for x in columns for name in _set(x)}

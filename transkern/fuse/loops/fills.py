@@ -26,14 +26,19 @@ from transkern.records import replace
 
 def drop_dead_fills(program: n.Program) -> n.Program:
     """The program without fills of new arrays that nobody sees."""
-    dropping = _Dropping(program)
-    body = dropping.block(program.body)
-    return replace(program, body=body)
+    return replace(program, body=_Dropping(program, partly=True).block(program.body))
+
+
+def drop_dead_fills_for_cuda(program: n.Program) -> n.Program:
+    """The program without fills of which nobody sees anything: two launches for a row and a column take as long as one
+    for all of a table."""
+    return replace(program, body=_Dropping(program, partly=False).block(program.body))
 
 
 class _Dropping(Walk):
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, program: n.Program, partly: bool) -> None:
         super().__init__(program)
+        self.partly = partly  # whether what is left is stored by itself
         self.names = Names.of(program)
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
@@ -68,7 +73,7 @@ class _Dropping(Walk):
             return [s]
         if behind.written_before_read(buffer, around):
             return []
-        if len(nest) < 2 or not behind.written_before_read(buffer, around, 1):
+        if len(nest) < 2 or not self.partly or not behind.written_before_read(buffer, around, 1):
             return [s]
         return [self.first(nest, k) for k in range(len(nest))]
 

@@ -22,6 +22,16 @@ from transkern.records import replace
 
 def carry_elements(program: n.Program) -> n.Program:
     """The program with last elements in variables, in loops in order inside parallel ones."""
+    return _carrying(program, False)
+
+
+def carry_elements_for_cuda(program: n.Program) -> n.Program:
+    """The program with last elements in variables, in all loops in order: one that stands alone has its terms computed
+    by a block then, and what each thread reads again of memory it waits for, too."""
+    return _carrying(program, True)
+
+
+def _carrying(program: n.Program, everywhere: bool) -> n.Program:
     names, variables = Names.of(program), dict(program.variables)
 
     def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
@@ -33,12 +43,14 @@ def carry_elements(program: n.Program) -> n.Program:
             out += _carried(s, store, names, variables) if isinstance(s, n.Loop) and store is not None else (s,)
         return tuple(out)
 
-    body = block(program.body, False)
+    body = block(program.body, everywhere)
     return program if body == program.body else replace(program, body=body, variables=variables)
 
 
 def _store(s: n.Loop) -> n.Store | None:
     """The only store of a loop along a row, if all that it reads of the array is the element before."""
+    if not s.body:
+        return None
     *lets, store = s.body
     if s.kind != "sequential" or s.step != b.ONE or not isinstance(store, n.Store) or not store.index:
         return None

@@ -190,6 +190,15 @@ class Waves(_Tiling):
         """A block has an iteration that holds parallel loops; else one of its threads would go through a table."""
         return any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body))
 
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        """A sweep back (from the last row, from the right) counts its rows and columns from where it begins."""
+        turned = _turned(s) if isinstance(s, n.Loop) and not self.parallel else s
+        if turned is not s:
+            made = super().statement(turned)
+            if isinstance(made[0], n.If):
+                return made
+        return super().statement(s)
+
     def ordered(
         self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
     ) -> list[n.Stmt]:
@@ -220,6 +229,26 @@ class Waves(_Tiling):
             points = b.compare("greater_equal", b.mul(height, width), b.index(self.from_points))
             enough = b.both(enough, points)
         return [n.If(enough, (loop,), (plain,), span=outer.span)]
+
+
+def _turned(s: n.Loop) -> n.Loop:
+    """Two loops in order of which one goes down, or both do, as ones that go up; others as they are."""
+    loops = [x for x in s.body if isinstance(x, n.Loop)]
+    if s.kind != "sequential" or s.fails or len(loops) != 1 or loops[0].kind != "sequential":
+        return s
+    steps = [b.constant(x.step) for x in (s, loops[0])]
+    if -1 not in steps or any(step not in (1, -1) for step in steps) or not _plain(loops[0]):
+        return s
+    inner = _upward(loops[0])
+    return _upward(replace(s, body=tuple(inner if x is loops[0] else x for x in s.body)))
+
+
+def _upward(s: n.Loop) -> n.Loop:
+    if b.constant(s.step) == 1:
+        return s
+    at = b.sub(s.start, Var(s.axis, "index"))
+    body = map_block(s.body, lambda e: at if isinstance(e, Var) and e.name == s.axis else None)
+    return replace(s, start=b.ZERO, stop=b.sub(s.start, s.stop), step=b.ONE, body=body)
 
 
 class _LargeWaves(Waves):

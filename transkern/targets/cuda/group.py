@@ -26,7 +26,7 @@ from transkern.ir.traverse import (
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
-from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold
+from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold, run_of
 from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
 from transkern.targets.cuda.forms.tiles import Tile
 from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search
@@ -147,6 +147,8 @@ class GroupBody(Body):
             self.if_(s)
         elif not self.is_block and self.group != "warp" and is_for_a_block(s):
             self.by_first_block(s)
+        elif isinstance(s, n.Loop) and self.group != "warp" and (run := run_of(s)) is not None:
+            print_fold(self, s, run, lambda: None)
         elif (
             isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
         ):

@@ -38,6 +38,7 @@ from transkern.targets.cuda.launches import (
     Launch,
 )
 from transkern.targets.cuda.nests import (
+    goes_on,
     has_parallel,
     is_long,
     nest,
@@ -214,7 +215,7 @@ class KernelPrinter:
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             launch = Launch("parts", (b.product(counts), width))
         else:
-            form = "binned" if bins and not accumulators else "elements"
+            form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
             launch = Launch(form, (b.product(counts),), REDUCED if accumulators else 1)
         bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'

@@ -384,6 +384,8 @@ class Launcher:
                 self.line(f"blocks, threads, parts = {self.use('_sharing')}({', '.join(counts)})")
             case "binned":
                 self.line(f"blocks, threads = {self.use('_binned')}({counts[0]})")
+            case "steps":
+                self.line(f"blocks, threads = {self.use('_steps')}({counts[0]})")
             case "elements" if not kernel.partials:
                 self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
             case "elements":

@@ -21,8 +21,8 @@ NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many blocks and threads: `form` is ``elements``, ``binned``, ``rows``, ``parts``, ``spread`` or ``block``,
-    `counts` its sizes."""
+    """How many blocks and threads: `form` is ``elements``, ``steps``, ``binned``, ``rows``, ``parts``, ``spread`` or
+    ``block``, `counts` its sizes."""
 
     form: str
     counts: tuple[Expr, ...]

@@ -107,6 +107,19 @@ def rows_for_warps(s: n.Loop) -> bool:
     )
 
 
+def goes_on(statements: Iterable[n.Stmt]) -> bool:
+    """Whether an iteration has a loop in order of more than a few steps: then a device has too little to do where there
+    are few of them, and they had better not share a multiprocessor."""
+    for s in walk(tuple(statements)):
+        if isinstance(s, n.While):
+            return True
+        if isinstance(s, n.Loop) and s.kind == "sequential":
+            extent = b.constant(b.sub(s.stop, s.start))
+            if extent is None or abs(extent) > SMALL:
+                return True
+    return False
+
+
 def is_long(s: n.Loop | n.Scanning) -> bool:
     """Whether the loop, with those that stand right in it, may have more than a few points."""
     extents = [s.stop] if isinstance(s, n.Scanning) else [b.sub(a.stop, a.start) for a in nest(s)[0]]

@@ -117,6 +117,15 @@ def _elements(count, each):
     """Blocks and threads for `count` elements, `each` for a thread at a time; large arrays are walked in strides."""
     return max(1, min(-(-count // (256 * each)), 32 * _multiprocessors())), 256
 ''',
+    "_steps": '''
+def _steps(count):
+    """As for elements, of which each takes many steps: few of them are spread over all multiprocessors, down to as many
+    in a block as share what memory gives at once."""
+    threads = 256
+    while threads > 4 and count <= threads // 2 * _multiprocessors():
+        threads //= 2
+    return max(1, min(-(-count // threads), 32 * _multiprocessors())), threads
+''',
     "_binned": '''
 def _binned(count):
     """As for elements, with few blocks: each adds to an array what it has counted by itself."""
@@ -202,6 +211,7 @@ def _shown(is_a, bits):
 }
 
 _NEEDS = {
+    "_steps": ("_multiprocessors",),
     "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
     "_rows": ("_multiprocessors", "_together"),
     "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),

@@ -20,6 +20,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.fuse.checks.overflow import check_integers
     from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
     from transkern.fuse.loops.chosen import compute_chosen_in_kernels, compute_chosen_of_batches
+    from transkern.fuse.loops.neighbours import write_out_windows
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
     from transkern.fuse.schedule.wavefront import order_large_by_waves
@@ -41,6 +42,7 @@ def passes() -> tuple[Pass, ...]:
         *before[:behind],
         leave_once,  # behind `lower`: loops that are left then become kernels
         *before[behind:placed],
+        write_out_windows,
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
         hold_columns,  # when nothing asks any more what loops do

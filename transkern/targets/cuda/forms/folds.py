@@ -10,10 +10,14 @@
 What an iteration needs of the ones before is one operation on variables; all else is loaded and computed by as many
 threads as there are, while the first warp takes the terms before in their order: the same bits as one thread alone,
 which would wait for each load, or as all of them doing the same.
+
+A loop that also stores what it comes to (`y[t] = a * x[t] + c * y[t - 1]`, the last element in a variable) puts these
+values beside the terms, and the other warps bring them to memory while the first one goes on.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,7 +26,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import exprs, map_statement, own_exprs, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_read, exprs, map_statement, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.nests import SMALL
@@ -42,32 +46,75 @@ _CHOOSING = ("where", "and_then", "or_else")
 @dataclass(frozen=True, slots=True)
 class Fold:
     """A loop's `lets`, which are those of each iteration alone, the `terms` by the names that the `steps` have for
-    them, and the steps themselves, which set the variables `names`."""
+    them, the steps themselves, which set the variables `names`, and what is `stored`, by the names of its values."""
 
     lets: tuple[n.Stmt, ...]
     terms: tuple[tuple[Var, Expr], ...]
     steps: tuple[n.Stmt, ...]
     names: tuple[str, ...]
+    stored: tuple[tuple[Var, n.Store], ...] = ()
 
     @property
     def bytes(self) -> int:
-        return sum(max(1, itemsize(v.dtype)) for v, _ in self.terms)
+        return sum(max(1, itemsize(v.dtype)) for v, _ in (*self.terms, *self.stored))
 
 
 def fold_of(s: n.Stmt) -> Fold | None:
     """The loop as terms and what combines them in order; None where it is anything else."""
+    plain = isinstance(s, n.Loop) and all(isinstance(x, (n.Let, n.Assign)) for x in s.body)
+    return _taken_apart(s) if plain else None
+
+
+def run_of(s: n.Stmt) -> Fold | None:
+    """The same of a loop that also stores, into elements that no other iteration touches."""
+    if not isinstance(s, n.Loop) or not all(isinstance(x, (n.Let, n.Assign, n.Store)) for x in s.body):
+        return None
+    stores = [x for x in s.body if isinstance(x, n.Store)]
+    bound = {x.name for x in s.body if isinstance(x, (n.Let, n.Assign))}
+    places = {x.buffer: x.index for x in stores}
+    if not stores or len(places) < len(stores) or not any(isinstance(x, n.Assign) for x in s.body):
+        return None
+    for x in stores:
+        along = [k for k, e in enumerate(x.index) if b.affine(e)[0].get(Var(s.axis, "index"))]
+        if x.atomic or any(variables_read(e) & bound or buffers_read(e) for e in x.index) or len(along) != 1:
+            return None
+        if any(s.axis in variables_read(e) for k, e in enumerate(x.index) if k not in along):
+            return None
+        (terms, _) = b.affine(x.index[along[0]])
+        if any(s.axis in variables_read(e) for e in terms if e != Var(s.axis, "index")):
+            return None
+    loads = (e for e in exprs(s.body) if isinstance(e, Load) and e.buffer in places)
+    behind = {name for k, x in enumerate(s.body) for name in buffers_read_behind(s.body[k:], x)}
+    if behind or any(e.index != places[e.buffer] for e in loads):
+        return None
+    return _taken_apart(s)
+
+
+def buffers_read_behind(rest: Iterable[n.Stmt], s: n.Stmt) -> set[str]:
+    """The buffer of a store that statements behind it in the iteration read."""
+    if not isinstance(s, n.Store):
+        return set()
+    return {s.buffer} & {name for x in rest if x is not s for e in own_exprs(x) for name in buffers_read(e)}
+
+
+def _taken_apart(s: n.Stmt) -> Fold | None:
     if not isinstance(s, n.Loop) or s.kind != "sequential" or b.constant(s.step) != 1:
         return None
     extent = b.constant(b.sub(s.stop, s.start))
-    if not all(isinstance(x, (n.Let, n.Assign)) for x in s.body) or (extent is not None and extent <= SMALL):
+    if extent is not None and extent <= SMALL:
         return None
     names = tuple(dict.fromkeys(x.name for x in s.body if isinstance(x, n.Assign)))
     own = {*names}
     lets: list[n.Let] = []
     steps: list[n.Stmt] = []
+    stored: list[tuple[Var, n.Store]] = []
     for x in s.body:
-        assert isinstance(x, (n.Let, n.Assign))
-        if isinstance(x, n.Let) and not variables_read(x.value) & own:
+        assert isinstance(x, (n.Let, n.Assign, n.Store))
+        if isinstance(x, n.Store):
+            value = Var(f"{ident(s.axis)}_value{len(stored)}", x.value.dtype)
+            stored.append((value, x))
+            steps.append(n.Let(value.name, x.value, span=x.span))
+        elif isinstance(x, n.Let) and not variables_read(x.value) & own:
             lets.append(x)
         else:
             own.add(x.name)
@@ -95,7 +142,7 @@ def fold_of(s: n.Stmt) -> Fold | None:
     given = [*(e for x in lets for e in own_exprs(x)), *terms]
     if left or not terms or not any(isinstance(p, Load) for e in given for p in walk_expr(e)):
         return None
-    found = Fold(tuple(lets), tuple((v, e) for e, v in terms.items()), tuple(steps), names)
+    found = Fold(tuple(lets), tuple((v, e) for e, v in terms.items()), tuple(steps), names, tuple(stored))
     return found if 2 * 64 * found.bytes <= _BYTES else None
 
 
@@ -133,18 +180,26 @@ def print_fold(of: GroupBody, s: n.Loop, fold: Fold, in_order: Callable[[], None
     stop, base, turn, k, count = (unit.local(x) for x in ("fold_stop", "fold_base", "fold_turn", "k", "fold_count"))
     before = set(of.pending)
     length = of.c.expr(b.sub(s.stop, s.start))
-    of.open(f"if ({length} <= {SMALL})")
-    in_order()
-    of.close("} else {")
-    of.depth += 1
+    if fold.stored:
+        of.open("")  # the names below are its own
+    else:
+        of.open(f"if ({length} <= {SMALL})")
+        in_order()
+        of.close("} else {")
+        of.depth += 1
     arrays = {v: unit.local(f"terms{j}") for j, (v, _) in enumerate(fold.terms)}
-    for v, name in arrays.items():
+    values = {v: unit.local(f"values{j}") for j, (v, _) in enumerate(fold.stored)}
+    for v, name in (*arrays.items(), *values.items()):
         of.line(f"__shared__ {TYPES[v.dtype]} {name}[2][{together}];")
     of.line(f"const long long {stop} = {of.c.expr(s.stop)};")
     of.line(f"int {turn} = 0;")
-    head = f"for (long long {base} = {of.c.expr(s.start)}; {base} < {stop}; {base} += {together}, {turn} ^= 1)"
+    first, begin = of.c.expr(s.start), unit.local("fold_begin")
     of.open(f"if ({of.group}.leads())")
-    of.open(head)
+    if fold.stored:
+        of.line(f"const long long {begin} = {first};")
+        of.line(f"long long {base} = {begin};")
+    begins = "" if fold.stored else f"long long {base} = {first}"
+    of.open(f"for ({begins}; {base} < {stop}; {base} += {together}, {turn} ^= 1)")
     of.line(f"const int {count} = {stop} - {base} < {together} ? (int)({stop} - {base}) : {together};")
     of.open(f"for (int {k} = threadIdx.x; {k} < {count}; {k} += blockDim.x)")
     of.line(f"const long long {i} = {base} + {k};")
@@ -164,9 +219,34 @@ def print_fold(of: GroupBody, s: n.Loop, fold: Fold, in_order: Callable[[], None
     inner.held = of.held
     inner.nested(fold.steps)
     of.take(inner)
-    for _ in range(4):
+    for v, name in values.items():
+        of.line(f"if (threadIdx.x == 0) {name}[{turn}][{k}] = {ident(v.name)};")
+    of.close()
+    of.close()
+
+    def put(start: str, end: str, step: str) -> None:
+        """The values of the part before to where they are stored."""
+        of.open(f"for (int {k} = {start}; {k} < {end}; {k} += {step})")
+        of.line(f"const long long {i} = {base} - {together} + {k};")
+        for v, x in fold.stored:
+            of.line(f"{of.c.element(x.buffer, x.index)} = {values[v]}[{turn} ^ 1][{k}];")
         of.close()
-    for name in fold.names:
+
+    if fold.stored:
+        alone = "blockDim.x == 32"  # a block of one warp does both
+        of.open(f"if ({base} > {begin} && (threadIdx.x >= 32 || {alone}))")
+        put(f"{alone} ? threadIdx.x : threadIdx.x - 32", str(together), f"{alone} ? 32 : blockDim.x - 32")
+        of.close()
+    of.close()
+    if fold.stored:
+        of.line("__syncthreads();")
+        of.open(f"if ({base} > {begin})")
+        put("threadIdx.x", f"{stop} - {base} + {together}", "blockDim.x")
+        of.close()
+    of.close()
+    read = Counter(e.name for e in exprs((of.kernel,)) if isinstance(e, Var))
+    read.subtract(e.name for e in exprs((s,)) if isinstance(e, Var))
+    for name in (name for name in fold.names if not fold.stored or read[name] > 0):
         of.line(f"{ident(name)} = {of.group}.from({ident(name)}, 0);")
     of.close()
     of.meets = True

@@ -1,4 +1,4 @@
-"""Grid kernels: one pure function of a block, which `_grid` (see `prelude`) runs over all blocks.
+"""Grid kernels: one pure function of a block, which `_grid` (see `helpers`) runs over all blocks.
 
 An array whose dims walk the block's slots in order is cut into blocks; one that is read in another way (a column, a
 transpose) is brought into that form by XLA first. Slots that are reduced or sliced lie whole in every block.

@@ -4,7 +4,7 @@ Up to 64 rows are one chunk; beyond that a pass is a loop over chunks of 32 rows
 concerns. Single elements are read from a copy in SMEM while all such copies fit there, else out of their row.
 
 What exceeds VMEM stays in HBM: that is settled when JAX traces and shapes are known, and the kernel's text is the same.
-References are then `_Far` (prelude.py), so a pass has to say which arrays it reads and writes.
+References are then `_Far` (`helpers/lanes.py`), so a pass has to say which arrays it reads and writes.
 """
 
 from __future__ import annotations

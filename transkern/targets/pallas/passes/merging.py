@@ -1,7 +1,8 @@
 """What XLA would merge, as if numbers were real ones: x / y / z to x / (y * z), (x + c) + d to x + (c + d).
 
-An operand that may be so merged into the operation that reads it goes through `_kept` (prelude.py), behind which XLA
-does not see how it was made. So does what XLA may know to be 0.0, as it takes x + 0.0 for x, which is not so for -0.0.
+An operand that may be so merged into the operation that reads it goes through `_kept` (`helpers/numbers.py`), behind
+which XLA does not see how it was made. So does what XLA may know to be 0.0, as it takes x + 0.0 for x, which is not so
+for -0.0.
 The rules are those of XLA's algebraic_simplifier.cc; what is written here errs on the side of keeping more.
 """
 

@@ -46,8 +46,28 @@ def integers_stay_below(program: n.Program) -> list[Expr] | None:
 
 
 def checked_integers(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-    """The statements with the checks of floats that become Python's integers made for 32 bits instead of 64."""
-    return tuple(with_bodies(_checked(s), checked_integers) for s in block)
+    """The statements with the checks of floats that become integers of Python's made for 32 bits instead of 64, without
+    those that all numbers of 32 bits pass."""
+    made = (_checked(s) for s in block)
+    return tuple(
+        with_bodies(s, checked_integers) for s in made if not isinstance(s, n.Guard) or s.condition != b.TRUE
+    )
+
+
+_ORDER = ("less", "less_equal", "greater", "greater_equal")
+
+
+def _compared(e: Expr) -> Expr | None:
+    """What a comparison with a number beyond 32 bits is for all of 32 bits; None of others."""
+    match e:
+        case Apply("and_then" | "logical_and", (x, y), _):
+            one, two = (b.map_expr(z, _compared) for z in (x, y))
+            return b.both(one, two)
+        case Apply(op, (x, y), "bool") if op in _ORDER and x.dtype == y.dtype == "index":
+            for value, above in ((b.constant(x), op.startswith("greater")), (b.constant(y), op.startswith("less"))):
+                if value is not None and not -(1 << 31) <= value < 1 << 31:
+                    return b.TRUE if (value > 0) == above else b.FALSE
+    return None
 
 
 def _checked(s: n.Stmt) -> n.Stmt:
@@ -58,6 +78,7 @@ def _checked(s: n.Stmt) -> n.Stmt:
 
     if not isinstance(s, n.Guard) or s.error != "OverflowError":
         return s
+    s = replace(s, condition=b.map_expr(s.condition, _compared))
     made = map_own(s, narrower)
     assert isinstance(made, n.Guard)
     return s if made.condition == s.condition else replace(made, message=BEYOND)
