@@ -49,6 +49,22 @@ def specialise(
     them (`refused`). `grows`: whether lists may grow without a bound there, as the stacks of recursions do; without it,
     functions that call themselves are written out, for a depth that is known.
     """
+    given_up: set[Site] = set()
+    try:
+        return _specialise(function, types, reserves, left_out, grows, given_up)
+    except (CompileError, NeedsConstant):
+        if not given_up:
+            raise
+        limits.budget().begin_again()
+        return _specialise(function, types, reserves, left_out, grows, None)  # written out, however long that is
+
+
+def _specialise(
+    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], grows: bool,
+    given_up: set[Site] | None,
+) -> n.Program:  # fmt: skip
+    """`given_up` (None: there is no end to patience) takes the lists that grow since what they are put together in
+    would be long to write out."""
     growing: set[Site] = set()
     wanted: dict[Site, tuple[str, bool]] = {}
     tables: set[Site] = set()
@@ -65,12 +81,13 @@ def specialise(
     changes: list[Change] = []
     while True:
         held.begin()
+        grown = set(growing)  # others that this translation itself finds may be what it is given up for
         try:
             lists = (
                 growing, wanted, tables, ragged, optional, characters, pooled, lengthened, together, forked, early,
                 held,
             )  # fmt: skip
-            program, found = _translated(function, types, lists, loops, changes, reserves, left_out)
+            program, found = _translated(function, types, lists, loops, changes, reserves, left_out, given_up)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -114,7 +131,7 @@ def specialise(
             loops.add(must)
             continue
         except MustGrow as must:
-            if must.site in growing:
+            if must.site in grown:
                 raise must.problem from None
             growing |= {must.site, *must.others}
             continue
@@ -188,10 +205,11 @@ def _translated(
         dict[PoolKey, tuple[str, ...]], set[str], dict[Site, Site], set[Site], set[Site], Held,
     ],
     loops: Loops, changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
+    given_up: set[Site] | None,
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
-    ctx.learned.left_out = left_out
+    ctx.learned.left_out, ctx.learned.given_up = left_out, given_up
     (
         ctx.learned.growing, ctx.learned.wanted, ctx.learned.tables, ctx.learned.ragged, ctx.learned.optional,
         ctx.learned.characters, ctx.learned.pooled, ctx.learned.lengthened,

@@ -37,6 +37,8 @@ class Learned:
     may_spell: bool = False  # whether some might be
     tuples: bool = False  # whether tuples may have a length that only the run knows
     may_have_tuples: bool = False  # whether some might
+    # lists that grow since their loops would be long to write out; None: they are written out
+    given_up: set[Site] | None = None
     left_out: Collection[ast.stmt] = ()  # statements that are not translated
 
     def has_tuples(self) -> bool:
