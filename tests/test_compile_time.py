@@ -41,6 +41,11 @@ def calls(text: str) -> int:
     function = TextScope(text, "<text>").function("f")
     types = types_from_annotations(function)
     assert types is not None
+    return counted(lambda: emit(pipeline.run(specialise(function, types))))
+
+
+def counted(work: Callable[[], Any]) -> int:
+    """How many functions of Python's are entered meanwhile."""
     count = 0
 
     def note(frame: FrameType, event: str, arg: Any) -> None:
@@ -50,7 +55,7 @@ def calls(text: str) -> int:
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        emit(pipeline.run(specialise(function, types)))
+        work()
     finally:
         sys.setprofile(before)
     return count
@@ -61,6 +66,26 @@ def test_compile_time_is_linear(kind: Callable[[int], str]) -> None:
     calls(kind(20))  # what is done once in a process
     shorter, longer = calls(kind(60)), calls(kind(180))
     assert longer < 3 * 1.25 * shorter
+
+
+@pytest.mark.parametrize("one", [pipeline.lay_out, pipeline.compute_chosen], ids=lambda one: one.__name__)
+def test_passes_ask_each_statement_once(one: Callable[[Any], Any]) -> None:
+    """Each array of the function's own was looked for in all statements."""
+
+    def taken(count: int) -> int:
+        lines = ["import numpy as np", "def f(x: 'float64[n]', a: 'float64[m,n]'):", "    s = 0.0"]
+        for k in range(count):
+            lines += [f"    t{k} = a * (s + {k}.5)", f"    t{k}[0] = x", f"    v{k} = x * t{k}[-1, 0]"]
+            lines.append(f"    s = s + v{k}[np.argmin(v{k})]")
+        function = TextScope("\n".join([*lines, "    return s"]), "<text>").function("f")
+        types = types_from_annotations(function)
+        assert types is not None
+        before = pipeline.PASSES[: pipeline.PASSES.index(one)]
+        program = pipeline.run(specialise(function, types), before)
+        return counted(lambda: one(program))
+
+    taken(5)  # what is done once in a process
+    assert taken(45) < 3 * 1.25 * taken(15)
 
 
 def test_deep_conditions_are_printed_once() -> None:
