@@ -71,6 +71,15 @@ def one_by_one(counted: Any) -> Any:
     return [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
 
 
+def made_now(ctx: Context, value: Value) -> Value:
+    """What an iterator goes over, also one whose elements are not made before a loop comes to them, as a list."""
+    value = all_of(ctx, value)
+    if not is_lazy(value):
+        return value
+    counted = iteration(ctx, value)
+    return Seq(tuple(counted), "list") if isinstance(counted, list) else compose(ctx, "lists", "listed", [value], {})
+
+
 def is_lazy(value: Value) -> bool:
     """Whether a value is what ``zip``, ``enumerate``, ``reversed`` or ``product`` makes, whose elements are not made
     before a loop comes to them."""
