@@ -15,6 +15,7 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, hashed, hashed_sets, making, ordering, putting, tuples
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
@@ -219,7 +220,7 @@ def _growing_method(
         case "rotate" if owner.is_queue:
             python_types.check(ctx, collections.deque([0]).rotate, *args)
             steps = Scalar(integer_expr(ctx, args[0]) if args else b.ONE, True)
-            if growing.is_typed(ctx, owner):
+            if is_typed(ctx, owner):
                 compose(ctx, "lists", "rotate", [owner, steps], {})
         case "copy" if owner.is_queue:
             ctx.fail(refusals.DEQUE, "a copy of a deque", "make a list, list(queue), or another deque of it")
