@@ -358,6 +358,11 @@ class LoopState:
         heap = self.contents.heap
         return {token: self._settled(now, heap.get(begun.get(token, token))) for token, now in found.items()}
 
+    def _stays_known(self, name: str) -> bool:
+        """Whether a name that stands for something known before the loop does so at the ends of all iterations."""
+        changes = name in self.outside.rebound or name not in self.outside.kept
+        return not changes and isinstance(self.before.get(name), Static)
+
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
         if self.runs == b.FALSE:
@@ -375,6 +380,10 @@ class LoopState:
         self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
             if name in self.outside.never:
+                continue
+            if name not in self.slots and name not in self.before and self.is_live(name):
+                continue  # no iteration binds it, as far as the arguments are known
+            if self._stays_known(name):
                 continue
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
