@@ -1,4 +1,4 @@
-"""Names that a loop's text binds, and none of its iterations does, as what is known of the arguments says: they stand for
+"""Names that a loop's text binds, and none of its iterations does, as is known of the arguments: they stand for
 what they did, or for nothing."""
 
 from __future__ import annotations
