@@ -13,16 +13,17 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern import pipeline
+from transkern import limits, pipeline
 from transkern.errors import NeedsConstant
 from transkern.frontend import specialise as front
 from transkern.frontend.loops import looping
+from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.sources.annotations import types_from_annotations
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import NOWHERE, Apply, Expr, Var
 from transkern.targets.clike import CPrinter
 from transkern.targets.cpu.printing import module
 from transkern.targets.cpu.printing.functions import Function
@@ -40,6 +41,11 @@ def calls(text: str) -> int:
     function = TextScope(text, "<text>").function("f")
     types = types_from_annotations(function)
     assert types is not None
+    return counted(lambda: emit(pipeline.run(specialise(function, types))))
+
+
+def counted(work: Callable[[], Any]) -> int:
+    """How many functions of Python's are entered meanwhile."""
     count = 0
 
     def note(frame: FrameType, event: str, arg: Any) -> None:
@@ -49,7 +55,7 @@ def calls(text: str) -> int:
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        emit(pipeline.run(specialise(function, types)))
+        work()
     finally:
         sys.setprofile(before)
     return count
@@ -60,6 +66,26 @@ def test_compile_time_is_linear(kind: Callable[[int], str]) -> None:
     calls(kind(20))  # what is done once in a process
     shorter, longer = calls(kind(60)), calls(kind(180))
     assert longer < 3 * 1.25 * shorter
+
+
+@pytest.mark.parametrize("one", [pipeline.lay_out, pipeline.compute_chosen], ids=lambda one: one.__name__)
+def test_passes_ask_each_statement_once(one: Callable[[Any], Any]) -> None:
+    """Each array of the function's own was looked for in all statements."""
+
+    def taken(count: int) -> int:
+        lines = ["import numpy as np", "def f(x: 'float64[n]', a: 'float64[m,n]'):", "    s = 0.0"]
+        for k in range(count):
+            lines += [f"    t{k} = a * (s + {k}.5)", f"    t{k}[0] = x", f"    v{k} = x * t{k}[-1, 0]"]
+            lines.append(f"    s = s + v{k}[np.argmin(v{k})]")
+        function = TextScope("\n".join([*lines, "    return s"]), "<text>").function("f")
+        types = types_from_annotations(function)
+        assert types is not None
+        before = pipeline.PASSES[: pipeline.PASSES.index(one)]
+        program = pipeline.run(specialise(function, types), before)
+        return counted(lambda: one(program))
+
+    taken(5)  # what is done once in a process
+    assert taken(45) < 3 * 1.25 * taken(15)
 
 
 def test_deep_conditions_are_printed_once() -> None:
@@ -101,6 +127,25 @@ def test_loops_in_loops_are_not_translated_twice_for_each_around(
         else:
             text += f"{inside}c{k} = 0\n{inside}while c{k} < n:\n{inside}    c{k} += 1\n"
     c_text(f"{text}{'    ' * 9}{statement}\n    return total\n")
+    assert 8 <= begun < 160
+
+
+def test_names_of_loops_that_are_read_behind_them_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a name is bound or not, depending on whether there are iterations: of eight loops that was 2 031
+    translations of a body."""
+    begun, enter = 0, LoopState.enter
+
+    def counted(*given: Any) -> None:
+        nonlocal begun
+        begun += 1
+        enter(*given)
+
+    monkeypatch.setattr(LoopState, "enter", counted)
+    text = "def f(n: int, x: 'float64[m]'):\n    total = 0\n    while total < n:\n        total += 1\n"
+    for k in range(8):
+        text += f"{'    ' * (k + 2)}for i{k} in range(n):\n"
+    names = ", ".join(f"i{k}" for k in range(8))
+    c_text(f"{text}{'    ' * 10}total += 1\n        if x[0] > 3: break\n    return total, {names}\n")
     assert 8 <= begun < 160
 
 
@@ -301,3 +346,40 @@ def f(n: "int"):
     monkeypatch.setattr(Calls, "inline", note)
     c_text(text)
     assert 2 <= len(begun) < 20
+
+
+def test_lists_grow_where_all_iterations_would_be_long() -> None:
+    """Each of nine iterations of nine made three sets, to know the length of the list: 139 000 steps of translation."""
+    text = """
+def f(g: "int64[9,9]"):
+    def candidates(r, c):
+        used = set(g[r]) | set(g[:, c]) | set(g[c])
+        return [v for v in range(1, 10) if v not in used]
+    best, at = 10, None
+    for r in range(9):
+        for c in range(9):
+            k = candidates(r, c)
+            if len(k) < best:
+                best, at = len(k), (r, c)
+    return best, at
+"""
+    with limits.compilation("f", NOWHERE):
+        c_text(text)
+        assert 1000 < limits.budget().steps < 70_000
+
+
+def test_what_must_be_known_is_written_out_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list that would grow, as that is less code, is of a known length where it cannot be had otherwise."""
+    monkeypatch.setattr(looping, "_FEW_PATIENCE", 0)
+
+    def f(x):
+        made = []
+        for k in range(4):
+            if k == 1:
+                made.append("text")
+            elif k > 1:
+                made.append((x[:k], {"k": k}))
+        return made, [len(m) for m in made]
+
+    x = np.array([1.0, -2.0, 3.0])
+    assert repr(transkern.compile(f, target="cpu")(x)) == repr(f(x))

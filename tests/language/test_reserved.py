@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
+import runpy
 from collections import deque
+from pathlib import Path
 
 import transkern
 from tests.tools import require
@@ -68,3 +71,21 @@ def test_short_lists_are_none_the_worse_for_long_ones() -> None:
     compiled = transkern.compile(stacked)
     for n in (3, 40, 100_000, 4, 41):
         assert compiled(n) == stacked(n)
+
+
+def test_memory_of_many_lists_is_kept(tmp_path: Path) -> None:
+    """A function with more than 24 lists at once got each of the others anew from the system in each call."""
+    names = [f"l{k}" for k in range(40)]
+    lines = ["def f(n):", *(f"    {name} = []" for name in names), "    stack = [0]", "    while stack:"]
+    lines += ["        at = stack.pop()", "        if at < n:", "            stack.append(at + 1)"]
+    lines += [f"        {name}.append(at + {k})" for k, name in enumerate(names)]
+    lines.append(f"    return [sum(l) for l in ({', '.join(names)})]")
+    (tmp_path / "many.py").write_text("\n".join(lines) + "\n")
+    function = runpy.run_path(str(tmp_path / "many.py"))["f"]
+    compiled = transkern.compile(function, target="cpu")
+    for n in (3, 100_000, 5, 5):
+        assert compiled(n) == function(n)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        compiled(5)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 500

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, Terminated
+from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, Site, Terminated
 from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
 from transkern.frontend.sources.source import frame_of, span_of
@@ -44,7 +44,23 @@ def specialise(
     them (`refused`). `grows`: whether lists may grow without a bound there, as the stacks of recursions do; without it,
     functions that call themselves are written out, for a depth that is known.
     """
-    learned = Learned(grows, left_out)
+    given_up: set[Site] = set()
+    try:
+        return _specialise(function, types, reserves, left_out, grows, given_up)
+    except (CompileError, NeedsConstant):
+        if not given_up:
+            raise
+        limits.budget().begin_again()
+        return _specialise(function, types, reserves, left_out, grows, None)  # written out, however long that is
+
+
+def _specialise(
+    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], grows: bool,
+    given_up: set[Site] | None,
+) -> n.Program:  # fmt: skip
+    """`given_up` (None: there is no end to patience) takes the lists that grow since what they are put together in
+    would be long to write out."""
+    learned = Learned(grows, left_out, given_up)
     changes: list[Change] = []
     while True:
         learned.begin()

@@ -473,16 +473,16 @@ def is_a_row_instead(a, x):
 
 def weighted(x, k):
     """weighted(float64[n], int)"""
-    total = 0.0
-    for v, w in zip(x, [k, 2.5, x[0]]):
+    total = 0j
+    for v, w in zip(x, [k, 1j, x[0]]):
         total += v * w
     return total
 
 
 def weighted_instead(x, k):
     """weighted_instead(float64[n], int)"""
-    total = 0.0
-    for v, w in zip(x, np.array([k, 2.5, x[0]])):
+    total = 0j
+    for v, w in zip(x, np.array([k, 1j, x[0]])):
         total += v * w
     return total
 

@@ -140,6 +140,19 @@ def remove(values: Any, wanted: Any) -> Any:
     values.pop(at)
 
 
+def rotate(queue: Any, steps: Any) -> None:
+    """``deque.rotate``: from the end that is nearer."""
+    count = len(queue)
+    if count > 1:
+        steps %= count
+        if 2 * steps <= count:
+            for _ in range(steps):
+                queue.appendleft(queue.pop())
+        else:
+            for _ in range(count - steps):
+                queue.append(queue.popleft())
+
+
 def contains(values: Any, wanted: Any) -> Any:
     return _first(values, wanted) >= 0
 

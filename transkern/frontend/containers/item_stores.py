@@ -189,11 +189,12 @@ def _store_slice(body: Assignments, owner: Value, base: Seq, at: Slice, value: V
     """``list[a:b] = values``."""
     ctx = body.ctx
     replacing.check_iterable(ctx, at, value)
-    value = iterating.all_of(ctx, value)
+    value = iterating.made_now(ctx, value)
     contents = ctx.deref(value)
     if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
         problem = "a store into a slice of a list of so many elements as only the run knows"
-        if at == Slice(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
+        one_by_one = at.step in (None, Static(None), Static(1))
+        if one_by_one and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
             ctx.must_grow(owner.token, problem)
         ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
     changed = list(base.items)

@@ -13,7 +13,7 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, list_types, making, putting, rows
 from transkern.frontend.containers.elements import is_typed, list_position
 from transkern.frontend.context import Context
-from transkern.frontend.loops.iterating import all_of
+from transkern.frontend.loops.iterating import made_now
 from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import aliasing, handing, twins
 from transkern.frontend.subscripts.positions import check_position
@@ -71,7 +71,7 @@ def how_many(ctx: Context, value: GrowingList | Array) -> Expr:
 def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> None:
     """``list[:] = values``: the list forgets what it has, and gets others."""
     check_iterable(ctx, at, value)
-    contents = ctx.deref(all_of(ctx, value))
+    contents = ctx.deref(made_now(ctx, value))
     if contents is owner and at == Slice(None, None, None):
         return
     plain = not (owner.is_queue or owner.columns or owner.dims or owner.row or owner.prefix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import operator
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, hashed, hashed_sets, making, ordering, putting, tuples
+from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
@@ -23,7 +25,7 @@ from transkern.frontend.python.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.frontend.state import choices, twins
 from transkern.frontend.subscripts.keys import VIEWS, constant_object, dict_item, key_object, view
 from transkern.frontend.subscripts.positions import check_position
-from transkern.frontend.values import doubts
+from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number
@@ -198,7 +200,7 @@ def _growing_method(
         case "append":
             putting.append(ctx, owner, args[0])
         case "extend":
-            growing.extend(ctx, owner, made_now(ctx, args[0]))
+            growing.extend(ctx, owner, iterating.made_now(ctx, args[0]))
         case "clear":
             growing.clear(ctx, owner)
         case "pop":
@@ -215,6 +217,11 @@ def _growing_method(
             growing.append_left(ctx, owner, args[0])
         case "popleft" if owner.is_queue:
             return growing.pop_left(ctx, owner)
+        case "rotate" if owner.is_queue:
+            python_types.check(ctx, collections.deque([0]).rotate, *args)
+            steps = Scalar(integer_expr(ctx, args[0]) if args else b.ONE, True)
+            if is_typed(ctx, owner):
+                compose(ctx, "lists", "rotate", [owner, steps], {})
         case "copy" if owner.is_queue:
             ctx.fail(refusals.DEQUE, "a copy of a deque", "make a list, list(queue), or another deque of it")
         case "copy":
@@ -275,18 +282,9 @@ def _dict_method(
             return None
 
 
-def made_now(ctx: Context, value: Value) -> Value:
-    """What an iterator goes over, also one whose elements are not made before a loop comes to them, as a list."""
-    value = iterating.all_of(ctx, value)
-    if not iterating.is_lazy(value):
-        return value
-    counted = iterating.iteration(ctx, value)
-    return Seq(tuple(counted), "list") if isinstance(counted, list) else compose(ctx, "lists", "listed", [value], {})
-
-
 def extend(ctx: Context, owner: Value, value: Value) -> None:
     """``list.extend`` and ``list += …``."""
-    contents, value = ctx.deref(owner), made_now(ctx, value)
+    contents, value = ctx.deref(owner), iterating.made_now(ctx, value)
     if isinstance(contents, GrowingList):
         growing.extend(ctx, contents, value)
         return

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
+from transkern.errors import NOT_HELD
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import hashed
 from transkern.frontend.containers.elements import element as list_element
@@ -27,6 +28,7 @@ from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.doubtful import is_held_by_floats
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import present, scalar_expr
 from transkern.frontend.values.set_order import check_order
@@ -69,6 +71,15 @@ def one_by_one(counted: Any) -> Any:
     if count is None or count > _MANY:
         return counted
     return [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
+
+
+def made_now(ctx: Context, value: Value) -> Value:
+    """What an iterator goes over, also one whose elements are not made before a loop comes to them, as a list."""
+    value = all_of(ctx, value)
+    if not is_lazy(value):
+        return value
+    counted = iteration(ctx, value)
+    return Seq(tuple(counted), "list") if isinstance(counted, list) else compose(ctx, "lists", "listed", [value], {})
 
 
 def is_lazy(value: Value) -> bool:
@@ -226,13 +237,23 @@ def iteration(ctx: Context, source: Value) -> Any:
 
 def _from_table(ctx: Context, items: Sequence[Value]) -> Callable[[Expr], Value]:
     """One of several numbers by its position."""
-    if len({kind for item in items for kind in doubts.kinds_of(item)}) > 1:
+    table = as_array(ctx, Seq(tuple(items)))
+    given = [doubts.kinds_of(item) for item in items]
+    kinds = tuple(sorted({kind for one in given for kind in one}))
+    if len(kinds) < 2:
+        python = any(map(is_python_number, items))
+        dtype = "index" if python and table.dtype == "int64" else table.dtype
+        return lambda v: Scalar(b.cast(table.at((v,)), dtype), python)
+    if any(len(one) > 1 for one in given) or table.dtype.startswith("complex"):
         problem = "zip of numbers of several types with something of run-time length"
         ctx.fail(refusals.LIST_OF_TYPES, problem, "make an array of them")
-    table = as_array(ctx, Seq(tuple(items)))
-    python = any(map(is_python_number, items))
-    dtype = "index" if python and table.dtype == "int64" else table.dtype
-    return lambda v: Scalar(b.cast(table.at((v,)), dtype), python)
+    for item in items:
+        number = scalar_expr(ctx, item)
+        if table.dtype == "float64" and number.dtype in ("index", "int64", "uint64"):
+            ctx.guard(is_held_by_floats(number), "OverflowError", NOT_HELD)
+    python = all(of_python for _, of_python in kinds)
+    tags = as_array(ctx, Seq(tuple(Static(doubts.tag_number(kind)) for (kind,) in given)))
+    return lambda v: doubts.told_by(kinds, table.at((v,)), python, b.cast(tags.at((v,)), "uint8"))
 
 
 def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) -> Any:

@@ -46,6 +46,7 @@ from transkern.parsing import all_nodes
 
 _FEW = 16  # iterations that are translated one by one, where something must be known in them
 _PATIENCE = 50_000  # steps of translation for a loop's iterations one by one
+_FEW_PATIENCE = 5_000  # the same, where a list that grows would do
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
 _LISTS = "_transkern_lists"  # on what a loop goes over: the same with an empty list for an empty tuple
@@ -381,10 +382,18 @@ class Loops(Branches):
             else:
                 over_what_changes(self, source, counted, node, target, body)
             return
-        except MustGrow:
+        except MustGrow as must:
             if count is None or count > few or catches:
                 raise
-            again()
+            grows, started = must, ctx.session.budget.steps
+
+            def check_few() -> None:  # a list that grows is less code than all iterations of long ones
+                given_up = ctx.learned.given_up
+                if given_up is not None and ctx.session.budget.steps - started > _FEW_PATIENCE:
+                    given_up.add(grows.site)
+                    raise grows
+
+            again(check_few)
         except NotKnown as error:
             if catches or (few == 0 and count is not None):
                 raise

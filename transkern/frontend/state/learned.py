@@ -19,6 +19,8 @@ class Learned:
 
     grows: bool = True  # whether the target has lists without a bound
     left_out: Collection[ast.stmt] = ()  # statements that are not translated
+    # lists that grow since their loops would be long to write out; None: they are written out
+    given_up: set[Site] | None = None
 
     # findings
     growing: set[Site] = field(default_factory=set)  # lists that run-time code appends to, and dicts with its keys
@@ -46,6 +48,7 @@ class Learned:
     budget: limits.Budget = field(default_factory=limits.budget)
 
     # of the present translation
+    _grown: set[Site] = field(default_factory=set)  # what grew when it began: it may be given up for what it finds
     fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
     may_spell: bool = False  # whether there are texts that grow
     may_have_tuples: bool = False  # whether there are tuples that could have a length which only the run knows
@@ -53,6 +56,7 @@ class Learned:
     def begin(self) -> None:
         """The function is translated, for the first time or once more."""
         self.held.begin()
+        self._grown = set(self.growing)
         self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
 
     def learn(self, finding: Finding) -> bool:
@@ -80,7 +84,7 @@ class Learned:
 
     def grow(self, must: MustGrow) -> None:
         """Lists grow from now on."""
-        if must.site in self.growing:
+        if must.site in self._grown:
             raise must.problem from None
         self.growing |= {must.site, *must.others}
 

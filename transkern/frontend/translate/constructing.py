@@ -13,7 +13,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, growing, hashed, objects, sequences
+from transkern.frontend.containers import dict_types, growing, hashed, objects
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.sources.identity import path_of
@@ -71,7 +71,7 @@ class Constructions(Conditions):
         if kind in dict_types.KINDS and not keywords and len(positional) <= 1:
             return dict_types.made(ctx, kind, positional, self.site("dict"))
         if kind in (collections.deque, collections.defaultdict):
-            positional = [sequences.made_now(ctx, p) for p in positional]
+            positional = [iterating.made_now(ctx, p) for p in positional]
         if kind is collections.deque:
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))

@@ -42,7 +42,11 @@ def doubt(kinds: Sequence[Kind], python: tuple[Any, ...] | None, decides: Expr |
 
 def of_a_list(ctx: Context, site: Site | None, held: Expr, python: bool, tag: Expr) -> Scalar:
     """A number from a list of several types, which holds it as `held`."""
-    kinds = tuple(sorted(ctx.learned.held.tell(site)))
+    return told_by(tuple(sorted(ctx.learned.held.tell(site))), held, python, tag)
+
+
+def told_by(kinds: tuple[Kind, ...], held: Expr, python: bool, tag: Expr) -> Scalar:
+    """A number of one of several types, which `tag` tells (`tag_number`)."""
     if len(kinds) == 1:
         return Scalar(b.cast(held, kinds[0][0]), kinds[0][1], tag)
     made = doubt(kinds, None)

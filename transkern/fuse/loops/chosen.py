@@ -10,6 +10,7 @@ what stands beside its store. An element may be stored in several steps, as wher
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -81,19 +82,33 @@ def _compute_chosen(program: n.Program, where: Literal["anywhere", "in loops", "
         return with_bodies(s, lambda statements: block(statements, chosen))
 
     def block(statements: tuple[n.Stmt, ...], chosen: bool, few: int = _FEW) -> tuple[n.Stmt, ...]:
+        users: dict[str, list[int]] | None = None
         for s in statements:
             if chosen and isinstance(s, n.Alloc) and s.buffer in rows:
-                statements = _without(s.buffer, statements, few, program, names, variables)
+                users = _users(statements) if users is None else users
+                there = users.get(s.buffer, [])
+                without = _without(s.buffer, statements, there, few, program, names, variables)
+                statements, users = without, users if without is statements else None
         return tuple(inside(s, chosen) for s in statements)
 
     return replace(program, body=block(program.body, where == "anywhere", _FEW_ONCE), variables=variables)
 
 
+def _users(block: Sequence[n.Stmt]) -> dict[str, list[int]]:
+    """The positions of the statements that touch an array, by arrays: each statement is asked once for all of them."""
+    found: dict[str, list[int]] = {}
+    for k, s in enumerate(block):
+        results = (result_buffers(x.result) for x in walk((s,)) if isinstance(x, n.Return))
+        for name in {*buffers_used(s), *buffers_written(s)}.union(*results):
+            found.setdefault(name, []).append(k)
+    return found
+
+
 def _without(
-    row: str, block: tuple[n.Stmt, ...], few: int, program: n.Program, names: Names, variables: dict[str, str]
+    row: str, block: tuple[n.Stmt, ...], users: Sequence[int], few: int, program: n.Program, names: Names,
+    variables: dict[str, str],
 ) -> tuple[n.Stmt, ...]:  # fmt: skip
-    """A block with a row computed again where it is read, if it can be."""
-    users = [k for k, s in enumerate(block) if _touches(s, row)]
+    """A block with a row computed again where it is read, if it can be; `users` are the statements that touch it."""
     made = _made(row, block[users[0]], program, names) if len(users) > 1 else None
     if made is None:
         return block

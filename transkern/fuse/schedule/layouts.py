@@ -13,8 +13,7 @@ along another axis of it than its last; reductions have no say, as their columns
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -48,7 +47,7 @@ def lay_out(program: n.Program) -> n.Program:
         return program
     own = _own(program)
     body = _ordered(program.body, own)
-    turned = {name: axis for name in sorted(own) if (axis := _along(body, name)) is not None}
+    turned = _along(body, own)
     if not turned:
         return program if body == program.body else replace(program, body=body)
     buffers = dict(program.buffers)
@@ -127,24 +126,24 @@ def _cost(places: Sequence[_Place], axis: str) -> float:
     )
 
 
-def _along(block: tuple[n.Stmt, ...], name: str) -> int | None:
-    """The dimension other than its last along which all go through an array, or None."""
-    votes: Counter[int] = Counter()
+def _along(block: tuple[n.Stmt, ...], own: Collection[str]) -> dict[str, int]:
+    """The arrays that all go through along another dimension than their last, and this."""
+    votes: dict[str, set[int]] = {}
+    ranks: dict[str, int] = {}
+    undecided: set[str] = set()
     for loop, places in _inner(block):
         for buffer, index, _ in places:
-            if buffer != name:
+            if buffer not in own:
                 continue
+            ranks[buffer] = max(len(index), ranks.get(buffer, 0))
             # what is looked up along one axis, for each on another, says nothing of the first
             at = [d for d, e in enumerate(index) if loop.axis in variables_read(e) and not buffers_read(e)]
             if len(at) == 1:
-                votes[at[0]] += 1
+                votes.setdefault(buffer, set()).add(at[0])
             elif at:
-                return None
-    if len(votes) != 1:
-        return None
-    ((axis, _),) = votes.items()
-    rank = max(len(index) for _, places in _inner(block) for buffer, index, _ in places if buffer == name)
-    return axis if axis != rank - 1 else None
+                undecided.add(buffer)
+    decided = {name: axis for name, axes in votes.items() if len(axes) == 1 for axis in axes if name not in undecided}
+    return {name: decided[name] for name in sorted(decided) if decided[name] != ranks[name] - 1}
 
 
 def _inner(block: tuple[n.Stmt, ...]) -> Iterator[tuple[n.Loop, list[_Place]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +47,6 @@ from transkern.ir import build as b
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import variables_read
 
-if TYPE_CHECKING:
-    pass
-
 
 def kind_of(ctx: Context, value: Value) -> Any:
     """The type of a carried value: what a slot for it must be."""
@@ -87,6 +84,23 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
         case _:
             return ("same", value)
+
+
+def ranges_of(kind: Any) -> list[tuple[Expr, Expr]] | None:
+    """The ranges in the kind of a number, of a text, of a tuple of such, or of one of these or None, which may stand in
+    another translation of a loop; None of any other kind."""
+    match kind:
+        case ("scalar", _, _, low_high, _):
+            return [] if low_high is None else [low_high]
+        case ("choice", _):
+            return []
+        case ("or none", inner):
+            return ranges_of(inner)
+        case ("items", Seq(kind="tuple"), inner):
+            found = [ranges_of(k) for k in inner]
+            return None if None in found else [low_high for one in found for low_high in one or ()]
+        case _:
+            return None
 
 
 def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) -> bool:

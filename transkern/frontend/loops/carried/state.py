@@ -10,7 +10,7 @@ from transkern import refusals
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried.ends import end_iteration
-from transkern.frontend.loops.carried.kinds import kind_of
+from transkern.frontend.loops.carried.kinds import kind_of, ranges_of
 from transkern.frontend.loops.carried.slots import contents_of, slot_of
 from transkern.frontend.loops.turns import OtherTurns, Turns
 from transkern.frontend.state import handing
@@ -141,14 +141,21 @@ class LoopState:
                 self.conditional.add(name)
                 value = value.value
             self.kinds[name] = kind_of(owner.ctx, value)
-        self.first = dict(self.kinds)
+        self.first = {**self._of_targets(owner.ctx), **self.kinds}
         self._begin_as_settled(owner.ctx)
 
+    def _of_targets(self, ctx: Context) -> dict[str, Any]:
+        """The kinds that names of the loop's own have before it, which are no slots unless iterations leave them."""
+        values = {name: self.before[name] for name in self.all_assigned - self.kinds.keys() if name in self.before}
+        held = {name: v.value if isinstance(v, Maybe) else v for name, v in values.items()}
+        return {name: kind_of(ctx, value) for name, value in held.items() if not isinstance(value, Unbound)}
+
     def _begin_as_settled(self, ctx: Context) -> None:
-        """Begins with the kinds of numbers that an earlier translation of this loop has come to, where they began as
-        they do now: a loop around is translated several times, and this one else as often each time."""
+        """Begins with the kinds of numbers, and of tuples of these or None, that an earlier translation of this loop
+        has come to, where they began as they do now: a loop around is translated several times, and this one else as
+        often each time."""
         for name in sorted(self.all_assigned):
-            if (name not in self.first and name in self.before) or not self._is_number_at_first(name):
+            if not self._is_plain_at_first(name):
                 continue
             known = ctx.session.budget.settled.get((self.place, name, self.first.get(name)))
             if known is not None:
@@ -156,22 +163,23 @@ class LoopState:
                 for names, is_in in zip(self._names_by_type(), sets, strict=True):
                     names |= {name} if is_in else set()
 
-    def _is_number_at_first(self, name: str) -> bool:
-        """Whether a name is a number before the loop, or nothing."""
-        return name not in self.first or self.first[name][0] == "scalar"
+    def _is_plain_at_first(self, name: str) -> bool:
+        """Whether a name is a number before the loop, or a tuple of such, or None, or nothing."""
+        return name not in self.first or ranges_of(self.first[name]) is not None
 
     def _names_by_type(self) -> tuple[set[str], ...]:
-        return self.numbers.python_left, self.numbers.mixed, self.numbers.untold, self.numbers.tagged
+        numbers = self.numbers
+        return numbers.python_left, numbers.mixed, numbers.untold, numbers.tagged, self.conditional
 
     def remember(self, ctx: Context) -> None:
-        """Notes what numbers have become, for `_begin_as_settled`."""
+        """Notes what numbers, and tuples of them or None, have become, for `_begin_as_settled`."""
         for name, kind in self.kinds.items():
-            first = self.first.get(name)
-            left_out = name in self.conditional | self.outside.never
-            if kind[0] != "scalar" or not self._is_number_at_first(name) or left_out:
+            first, ranges = self.first.get(name), ranges_of(kind)
+            if ranges is None or not self._is_plain_at_first(name) or name in self.outside.never:
                 continue
-            lasts = kind[3] in (None, first and first[3]) or all(_is_of_arguments(ctx, e) for e in kind[3])
-            if lasts:  # another range may speak of names that go when a loop around begins anew
+            known = () if first is None else ranges_of(first) or ()
+            # another range may speak of names that go when a loop around begins anew
+            if all(low_high in known or all(_is_of_arguments(ctx, e) for e in low_high) for low_high in ranges):
                 sets = (name in names for names in self._names_by_type())
                 ctx.session.budget.settled[self.place, name, first] = kind, *sets
 
@@ -350,6 +358,11 @@ class LoopState:
         heap = self.contents.heap
         return {token: self._settled(now, heap.get(begun.get(token, token))) for token, now in found.items()}
 
+    def _stays_known(self, name: str) -> bool:
+        """Whether a name that stands for something known before the loop does so at the ends of all iterations."""
+        changes = name in self.outside.rebound or name not in self.outside.kept
+        return not changes and isinstance(self.before.get(name), Static)
+
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
         if self.runs == b.FALSE:
@@ -367,6 +380,10 @@ class LoopState:
         self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
             if name in self.outside.never:
+                continue
+            if name not in self.slots and name not in self.before and self.is_live(name):
+                continue  # no iteration binds it, as far as the arguments are known
+            if self._stays_known(name):
                 continue
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")

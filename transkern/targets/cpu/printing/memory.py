@@ -24,8 +24,9 @@ RESERVE = ADDRESSES + r"""
 // Addresses for more than will ever be needed: only what is touched becomes memory. Some are kept when they are
 // released, with the first of their pages: the system takes longer to give a page than the loop to fill it.
 // Giving pages back asks the system to look through all addresses, so marks stand where a list that gets long, or one
-// that begins in the middle, overwrites one: where all are there, there is nothing to give back.
-enum { PY_SPARE = 24, PY_RESIDENT = 1 << 19, PY_MARKS = 8, PY_HEAD = 4096 };
+// that begins in the middle, overwrites one: where all are there, there is nothing to give back. Of the lists of a
+// function that has many at once, those that stay short are kept, too: another mark tells.
+enum { PY_SPARE = 256, PY_GROWN = 24, PY_FEW = 1 << 16, PY_RESIDENT = 1 << 19, PY_MARKS = 8, PY_HEAD = 4096 };
 static const uint64_t py_mark = 0x9e3779b97f4a7c15;
 typedef struct { size_t size, middle; } py_reserved;
 static char *py_spare[PY_SPARE];
@@ -35,11 +36,14 @@ static uint64_t *py_marked(char *base, int k) {
                                                        : ((py_reserved *)base)->middle + (k > PY_MARKS ? 0 : -8)));
 }
 
+static uint64_t *py_few(char *base) { return (uint64_t *)(base + PY_HEAD + PY_FEW); }
+
 static void *reserve(size_t bytes, size_t row) {
     const size_t least = (size_t)@RESERVED@ * 8;  // all alike, so that each fits
     const size_t size = (bytes > least ? bytes : least) + PY_HEAD, middle = ((size_t)1 << @MIDDLE@) * (row ? row : 1);
     char *base = NULL;
     for (int k = 0; k < PY_SPARE && !base; ++k) {
+        if (!__atomic_load_n(&py_spare[k], __ATOMIC_RELAXED)) continue;
         base = __atomic_exchange_n(&py_spare[k], NULL, __ATOMIC_ACQ_REL);
         if (base && ((py_reserved *)base)->size >= size) break;
         if (base && (base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL)))
@@ -52,6 +56,7 @@ static void *reserve(size_t bytes, size_t row) {
     const int other = fresh || ((py_reserved *)base)->middle != middle;
     if (fresh) *(py_reserved *)base = (py_reserved){size, middle};
     ((py_reserved *)base)->middle = middle;
+    *py_few(base) = py_mark;
     for (int k = fresh ? 0 : PY_MARKS; other && k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
     return base + PY_HEAD;
 }
@@ -66,7 +71,8 @@ static void release(void *memory) {
         py_forget(base + PY_HEAD + PY_RESIDENT, size - PY_HEAD - PY_RESIDENT);
         for (int k = 0; k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
     }
-    for (int k = 0; k < PY_SPARE && base; ++k)
+    const int kept = whole && *py_few(base) == py_mark ? PY_SPARE : PY_GROWN;
+    for (int k = 0; k < kept && base; ++k)
         if (!__atomic_load_n(&py_spare[k], __ATOMIC_RELAXED))
             base = __atomic_exchange_n(&py_spare[k], base, __ATOMIC_ACQ_REL);
     if (base) py_unmap(base, ((py_reserved *)base)->size);
