@@ -60,12 +60,12 @@ def _specialise(
 ) -> n.Program:  # fmt: skip
     """`given_up` (None: there is no end to patience) takes the lists that grow since what they are put together in
     would be long to write out."""
-    learned = Learned(grows, left_out, given_up)
+    learned = Learned(grows, given_up)
     changes: list[Change] = []
     while True:
         learned.begin()
         try:
-            program, found = _translated(function, types, learned, changes, reserves)
+            program, found = _translated(function, types, learned, changes, reserves, left_out)
         except NotKnown as problem:
             known = problem.finding is None or not learned.learn(problem.finding)
             if known and not learned.otherwise(problem):
@@ -93,11 +93,13 @@ def _specialise(
 
 
 def _translated(
-    function: Function, types: Sequence[ArgType], learned: Learned, changes: list[Change], reserves: bool
-) -> tuple[n.Program, list[Change]]:
+    function: Function, types: Sequence[ArgType], learned: Learned, changes: list[Change], reserves: bool,
+    left_out: Collection[ast.stmt],
+) -> tuple[n.Program, list[Change]]:  # fmt: skip
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file, learned)
     ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
+    ctx.session.left_out = left_out
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from transkern import limits
@@ -18,7 +18,6 @@ class Learned:
     anew (`anew`). One for all translations of a function."""
 
     grows: bool = True  # whether the target has lists without a bound
-    left_out: Collection[ast.stmt] = ()  # statements that are not translated
     # lists that grow since their loops would be long to write out; None: they are written out
     given_up: set[Site] | None = None
 

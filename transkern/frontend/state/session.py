@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +41,7 @@ class Session:
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
         self.reserves = True  # whether there is memory for arrays that loops make longer
         self.steps_take_views = True  # whether library steps take any strides
+        self.left_out: Collection[ast.stmt] = ()  # statements that are not translated
 
     @property
     def span(self) -> Span:

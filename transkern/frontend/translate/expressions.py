@@ -345,7 +345,7 @@ class Expressions(Comprehensions):
                 self.env[name] = value.value
             return value.value
         if (
-            isinstance(value, Unbound) and self.ctx.learned.left_out
+            isinstance(value, Unbound) and self.ctx.session.left_out
             and (" " in name or (self.node, name) in self.ctx.scopes.unknown)
         ):
             raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)

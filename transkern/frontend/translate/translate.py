@@ -117,7 +117,7 @@ class Translator(Loops):
                         self.statement(part)
                     self.pending[-1] = lambda: False
                     return self.go_apart(apart[1], rest, statements[-1])
-                if statement in self.ctx.learned.left_out:
+                if statement in self.ctx.session.left_out:
                     raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):
                     if self.branch(statement):
