@@ -225,7 +225,7 @@ class _Distributing(MakingWalk):
         checked = any(isinstance(x, n.Guard) for x in walk(rows))
         if checked and not self.unseen(rows):
             return None
-        if not _is_dear(rows) or _spreads(rows, s.axis) or not self.row_by_row(s, rows, checked):
+        if not _is_dear(rows) or not self.row_by_row(s, rows, checked):
             return None
         return s, rows, [replace(s, body=tuple(handed))]
 
@@ -312,26 +312,6 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
     if not carried or any(carried & (scalars_used(x) | _set(x)) for x in rows):
         return None
     return rows, handed
-
-
-def _spreads(rows: Iterable[n.Stmt], axis: str) -> bool:
-    """Whether several elements of a row are stored that take one and the same element of an iteration's row: GCC 12
-    makes vectors of 64 bytes of ``f[3 * j + k] += p[3 * j + 1] * p[3 * j + k]`` that have other elements, where terms
-    stand beside it."""
-    rows = list(walk(rows))
-    elements: dict[str, Expr] = {x.name: x.value for x in rows if isinstance(x, n.Let) and isinstance(x.value, Load)}
-    taken: set[tuple[str, Expr]] = set()
-    for x in rows:
-        if isinstance(x, n.Store) and len(x.index) > 1 and b.constant(x.index[-1]) is not None:
-            parts = {elements.get(e.name, e) if isinstance(e, Var) else e for e in walk_expr(x.value)}
-            found = {
-                (x.buffer, e) for e in parts
-                if isinstance(e, Load) and len(e.index) > 1 and axis in variables_read(e) and e.index != x.index
-            }  # fmt: skip
-            if found & taken:
-                return True
-            taken |= found
-    return False
 
 
 def _is_dear(block: Iterable[n.Stmt]) -> bool:

@@ -13,7 +13,7 @@ from transkern.ir.traverse import buffers_used, buffers_written, scalars_set, sc
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.iterations import private_variables
 from transkern.targets.cpu.printing.memory import free_last, reserve_early
-from transkern.targets.cpu.printing.neighbours import BRANCHES_STAY, packed_under_conditions
+from transkern.targets.cpu.printing.neighbours import BRANCHES_STAY, HALF_VECTORS, mixed_up, packed_under_conditions
 from transkern.targets.cpu.printing.types import TYPES, element_type
 from transkern.targets.cpu.running import COUNTED, estimate
 from transkern.targets.wrapping import wrapped
@@ -92,6 +92,8 @@ def function_of(printer: KernelPrinter, kernel: n.Kernel, live_after: Container[
     head = f"static {result} {ident(kernel.name)}({taken})"
     if packed_under_conditions(kernel.body, printer.c.offset):
         head = f"{BRANCHES_STAY}\n{head}"
+    if mixed_up(kernel.body, printer.c.offset, lambda name: printer.program.buffers[name].dtype):
+        head = f"{HALF_VECTORS}\n{head}"
     text = head + " {\n" + "\n".join(printer.lines) + "\n}\n"
     return Function(
         ident(kernel.name),

@@ -1,10 +1,24 @@
-"""A kernel that GCC 12 vectorises wrongly: loads of neighbours under a condition, and stores of neighbours.
+"""Kernels that GCC 12 vectorises wrongly, and what is written before them.
+
+*Loads of neighbours under a condition, and stores of neighbours.*
 
     y[2 * i] = c ? x[2 * i + 3] : 0;
     y[2 * i + 1] = c ? x[2 * i + 2] : 0;
 
 In a loop under ``omp simd`` that GCC makes free of branches, it packs the two loads in the order of memory, whichever
 way round they are used. Such a kernel keeps its branches: they cost vectors, and nothing else was found to help.
+
+*Neighbours in rows of three, five, six and more float64, with vectors of 64 bytes.*
+
+    y[3 * i] = x[3 * i] * x[3 * i + 1];
+    y[3 * i + 1] = x[3 * i + 1] * x[3 * i + 1];
+    y[3 * i + 2] = x[3 * i + 1] * x[3 * i + 2];
+
+The second factors are a vector of eight elements in another order: 1, 1, 1, 4, 4, 4, 7, 7; the first ones are these in
+their own order, or some of both. GCC takes ``vpermilpd`` for such orders, which moves elements within pairs, wherever
+the first, third and fourth pair allow it, and does not ask what the second one needs (`avx_vpermilp_parallel`, where
+the case of eight elements falls through to that of four). Rows of two and four never have such orders. Vectors of 32
+bytes are right.
 """
 
 from __future__ import annotations
@@ -14,14 +28,22 @@ from collections.abc import Callable, Iterable, Iterator
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, own_exprs, walk
+from transkern.ir.traverse import bodies, own_exprs, walk, walk_expr
 
 BRANCHES_STAY = (
     '__attribute__((optimize("no-tree-loop-if-convert")))  // GCC 12 mixes up neighbours loaded under a condition'
 )
 
+HALF_VECTORS = """\
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target("prefer-vector-width=256")))  // GCC 12 mixes up rows of three in vectors of 64 bytes
+#endif"""
+
 _WRITTEN_OUT = 16
 """Iterations of a loop, at most, that GCC may write out before it looks at the loop around."""
+
+_FLOATS = {"float64": 1, "complex128": 2}
+"""How many float64 an element is."""
 
 Offset = Callable[[str, tuple[Expr, ...]], Expr]
 
@@ -36,6 +58,27 @@ def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
     for load in _conditional(body, False):
         loads.setdefault(load.buffer, []).append(offset(load.buffer, load.index))
     return any(_neighbours(places) for places in loads.values())
+
+
+def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], str]) -> bool:
+    """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them."""
+    short = {s.axis for s in walk(body) if isinstance(s, n.Loop) and not _stays_a_loop(s)}
+    seen: dict[tuple[str, frozenset[tuple[Expr, int]]], int] = {}
+    places = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
+              if isinstance(e, Load))  # fmt: skip
+    stores = ((s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store))
+    for buffer, index in (*places, *stores):
+        width = _FLOATS.get(dtype_of(buffer), 0)
+        if not index or not width:
+            continue
+        terms, total = b.affine(offset(buffer, index))
+        if not any(isinstance(t, Var) and abs(c) * width not in (1, 2, 4) for t, c in terms.items()):
+            continue
+        if any(isinstance(t, Var) and t.name in short and abs(c) == 1 for t, c in terms.items()):
+            return True  # these are written out
+        if seen.setdefault((buffer, frozenset(terms.items())), total) != total:
+            return True
+    return False
 
 
 def _neighbours(places: Iterable[Expr]) -> bool:
