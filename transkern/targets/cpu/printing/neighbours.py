@@ -45,6 +45,9 @@ _WRITTEN_OUT = 16
 _FLOATS = {"float64": 1, "complex128": 2}
 """How many float64 an element is."""
 
+_EIGHT = 8
+"""As many places of an array that are known are a vector of 64 bytes, outside of loops, too."""
+
 Offset = Callable[[str, tuple[Expr, ...]], Expr]
 
 
@@ -61,9 +64,11 @@ def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
 
 
 def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], str]) -> bool:
-    """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them."""
+    """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them, or takes eight that
+    stand at known places."""
     short = {s.axis for s in walk(body) if isinstance(s, n.Loop) and not _stays_a_loop(s)}
     seen: dict[tuple[str, frozenset[tuple[Expr, int]]], int] = {}
+    known: dict[str, set[int]] = {}
     places = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
               if isinstance(e, Load))  # fmt: skip
     stores = ((s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store))
@@ -72,13 +77,15 @@ def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], s
         if not index or not width:
             continue
         terms, total = b.affine(offset(buffer, index))
+        if not terms:
+            known.setdefault(buffer, set()).add(total)
         if not any(isinstance(t, Var) and abs(c) * width not in (1, 2, 4) for t, c in terms.items()):
             continue
         if any(isinstance(t, Var) and t.name in short and abs(c) == 1 for t, c in terms.items()):
             return True  # these are written out
         if seen.setdefault((buffer, frozenset(terms.items())), total) != total:
             return True
-    return False
+    return any(len(places) >= _EIGHT for places in known.values())
 
 
 def _neighbours(places: Iterable[Expr]) -> bool:
