@@ -41,9 +41,9 @@ RIGHT = (
     "a = [1, 2]\na[::-1] = [5, 6]\nreturn a",
     LIST + "a[1:] = a[:-1]\nreturn a",
     LIST + "a[:1] = [5.0, 6.0]\nreturn a",
+    "a = [1, 2]\na[1:] = [v for v in x if v > 0.5]\nreturn a",
 )
 REFUSED = (
-    "a = [1, 2]\na[1:] = [v for v in x if v > 0.5]\nreturn a",
     "a = [1, 2]\na[::2] = [v for v in x if v > 0.5]\nreturn a",
     "a = [x * v for v in x]\na[:] = [x]\nreturn a",
 )

@@ -38,7 +38,7 @@ CASES: dict[str, tuple[str, str, list[str], str]] = {
     ),
     "elements that data choose": (
         "def f(x, k):\n    out = np.empty(len(k))\n    for i in range(len(k)):\n        j = k[i]\n"
-        "        out[i] = x[j]\n    return out\n", "f(float64[n], int64[m])", ["16·m", "24·m", "24·m"], "16·m + 8·n",
+        "        out[i] = x[j]\n    return out\n", "f(float64[n], int64[m])", ["8·m", "24·m", "24·m"], "16·m + 8·n",
     ),
 }  # fmt: skip
 

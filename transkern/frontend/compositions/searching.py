@@ -52,7 +52,7 @@ def _places_in_order(a: Any, v: Any, behind: Any) -> Any:
     """`np.searchsorted` of many numbers, in what is in order: between the places of the least and the largest of some
     that follow each other, which is little where they are in order as well, by as many halvings for each of them; of a
     few numbers all are asked, in vectors, whether they stand before."""
-    if a.shape[0] <= _FEW:
+    if a.shape[0] <= _FEW and np.all(a[:-1] <= a[1:]):  # bins with a NaN may be in any order
         return np.sum(_stands_before(a, v[..., None], behind), axis=-1)
     keys = v.reshape(-1)
     count, size = keys.shape[0], np.int64(a.shape[0])
