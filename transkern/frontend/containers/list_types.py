@@ -167,11 +167,7 @@ def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:
             refusals.LIST_OF_TYPES, "a character that only the run knows, in a list of texts",
             "append it to a list of its own", ctx.session.span, ctx.session.lines,
         )  # fmt: skip
-        if (
-            owner.site is not None and owner.site[0] not in ("fixed", "argument")
-            and owner.site not in ctx.learned.characters
-        ):
-            error.finding = Finding("characters", owner.site)
+        error.finding = ctx.learned.of_list("characters", owner.site)
         raise error
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(len(CHARACTERS))))
     ctx.guard(inside, "RuntimeError", "a character beyond ASCII in a list is not compiled")
@@ -384,11 +380,7 @@ def begin_anew(
         refusals.LIST_OF_TYPES, "a list whose elements differ in type", help, ctx.session.span, ctx.session.lines
     )
     if owner.prefix or (owner.row and owner.dims):  # a table has one type; lists of lengths of their own have tags
-        if (
-            owner.site is not None and owner.site[0] not in ("fixed", "argument")
-            and owner.site not in ctx.learned.ragged
-        ):
-            error.finding = Finding("ragged", owner.site)
+        error.finding = ctx.learned.of_list("ragged", owner.site)
         raise error
     if joined is None or owner.site is None or owner.site[0] == "fixed":
         raise error

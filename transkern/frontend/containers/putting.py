@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import Finding, MustGrow, NotKnown
+from transkern.frontend.anew import MustGrow, NotKnown
 from transkern.frontend.containers import list_types, rows
 from transkern.frontend.containers.elements import row_start
 from transkern.frontend.containers.list_types import (
@@ -89,8 +89,7 @@ def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
     """A list has None in it: the translation begins anew, with such a one."""
     help = "take a number that stands for it"
     error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
-    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.learned.optional:
-        error.finding = Finding("optional", owner.site)
+    error.finding = ctx.learned.of_list("optional", owner.site)
     raise error
 
 

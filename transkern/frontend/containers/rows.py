@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import Finding, NotKnown
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers.elements import row_start
 from transkern.frontend.context import Context
 from transkern.frontend.state import guards
@@ -43,8 +43,7 @@ def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     error = NotKnown(
         refusals.NESTED_LIST, problem, "use an array with two dimensions", ctx.session.span, ctx.session.lines
     )
-    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.learned.ragged:
-        error.finding = Finding("ragged", owner.site)
+    error.finding = ctx.learned.of_list("ragged", owner.site)
     raise error
 
 

@@ -58,6 +58,12 @@ class Learned:
         self._grown = set(self.growing)
         self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
 
+    def of_list(self, what: str, site: Site | None) -> Finding | None:
+        """What to begin anew with, for a list that is made at a place in the function; None where that is known."""
+        if site is None or site[0] in ("fixed", "argument") or site in getattr(self, what):
+            return None
+        return Finding(what, site)
+
     def learn(self, finding: Finding) -> bool:
         """Whether the next translation begins with something that this one did not know."""
         known = getattr(self, finding.what)

@@ -58,9 +58,7 @@ def with_late_checks(
     inside = list(walk(loop.body))
     if len(inside) > _STATEMENTS or not all(isinstance(s, _PLAIN) for s in inside):
         return None
-    written = {name for s in inside for name in buffers_written(s)}
-    read = {name for s in inside for name in buffers_used(s)}
-    if written & read or any(buffers[name].role == "argument" for name in written):
+    if not are_unseen(inside, buffers):
         return None
     if any(s.name not in set(private) for s in inside if isinstance(s, n.Assign)):
         return None
@@ -91,6 +89,14 @@ def with_late_checks(
     held = b.logical_not(failed) if failed.dtype == "bool" else Apply("equal", (failed, zero), "bool")
     end = n.Accumulate(fine, "all", held, span=loop.span)
     return replace(loop, body=(begin, *noted(loop.body), end))
+
+
+def are_unseen(statements: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> bool:
+    """Whether nobody sees what iterations behind one that raises an error store: neither the caller nor they."""
+    parts = list(statements)
+    written = {name for s in parts for name in buffers_written(s)}
+    read = {name for s in parts for name in buffers_used(s)}
+    return not written & read and not any(buffers[name].role == "argument" for name in written)
 
 
 def _noted(failed: Var, condition: Expr) -> Expr:

@@ -13,10 +13,11 @@ the first version.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.deciding import deciding_facts
-from transkern.analysis.verdicts import MakingWalk
+from transkern.analysis.verdicts import MakingWalk, Verdict
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -58,14 +59,14 @@ class _Versions(MakingWalk):
         if not facts or sum(1 for _ in walk(s.body)) > _STATEMENTS or not self.judged(s, facts).parallel:
             return [self.inside(s)]
         self.made += 1
-        versions = [_all(facts), *([_all(more)] if (more := self.inner_facts(s, facts)) else [])]
-        made: n.Stmt = with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
-        for k, condition in enumerate(versions):
-            own = s if k == len(versions) - 1 else None
-            if own is None:
-                own = with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
-            made = n.If(condition, (own,), (made,), span=s.span)
-        return [made]
+        more = self.inner_facts(s, facts)
+        other: n.Stmt = self.copy(s, verdict)
+        if more:
+            other = n.If(reduce(b.both, facts), (self.copy(s, verdict),), (other,), span=s.span)
+        return [n.If(reduce(b.both, more or facts), (s,), (other,), span=s.span)]
+
+    def copy(self, s: n.Loop, verdict: Verdict) -> n.Stmt:
+        return with_own_names(s, self.names, self.variables, self.buffers, verdict.scalars.private)
 
     def inner_facts(self, s: n.Loop, facts: Sequence[Expr]) -> tuple[Expr, ...]:
         """Conditions under which the one loop inside is independent, too; none where nothing of that kind is found, or
@@ -85,10 +86,3 @@ class _Versions(MakingWalk):
             self.levels.pop()
         changing = scalars_set(s) | {s.axis}
         return found if not any(variables_read(e) & changing for e in found) else ()
-
-
-def _all(facts: Sequence[Expr]) -> Expr:
-    condition: Expr = b.TRUE
-    for fact in facts:
-        condition = b.both(condition, fact)
-    return condition

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transkern.fuse.schedule.products import as_statement
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Load, Reduce
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk, with_bodies
 from transkern.records import replace
@@ -34,12 +34,7 @@ def multiply_in_loops(program: n.Program) -> n.Program:
     def product(s: n.Stmt) -> n.Stmt:
         if not isinstance(s, n.Library):
             return with_bodies(s, lambda inner: tuple(map(product, inner)))
-        (out,), (left, right) = s.outs, s.ins
-        rows, columns = program.buffers[left].dims
-        i, r = Axis(names.fresh("i"), rows), Axis(names.fresh("r"), columns)
-        dtype = program.buffers[out].dtype
-        terms = Apply("multiply", (Load(left, (i.var, r.var), dtype), Load(right, (r.var,), dtype)), dtype)
-        return n.Define(out, (i,), Reduce("sum", (r,), terms, dtype, s.span), span=s.span)
+        return as_statement(s, program.buffers, names)
 
     def block(statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         return tuple(

@@ -39,6 +39,7 @@ from collections.abc import Iterable, Sequence
 from transkern.analysis.accesses import Level
 from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import MakingWalk, judge, reads_of
+from transkern.fuse.checks.late import are_unseen
 from transkern.fuse.loops.expanded import expanded
 from transkern.fuse.loops.forward import with_stored_values
 from transkern.fuse.lowering.copies import with_own_names
@@ -130,14 +131,7 @@ class _Distributing(MakingWalk):
         if not any(_handed_on(x) is not None for x in inner):
             return False
         verdict = self.judged(s)
-        return verdict.parallel and (not verdict.raises or self.unseen(s.body))
-
-    def unseen(self, block: Iterable[n.Stmt]) -> bool:
-        """Whether nobody sees what the iterations behind one that raises an error have stored: not the caller, and not
-        they themselves (as `checks/late.py` asks)."""
-        written = {name for x in block for name in buffers_written(x)}
-        read = {name for x in block for name in buffers_used(x)}
-        return not written & read and not any(self.buffers[name].role == "argument" for name in written)
+        return verdict.parallel and (not verdict.raises or are_unseen(s.body, self.buffers))
 
     # --- whether, and what goes where
 
@@ -223,7 +217,7 @@ class _Distributing(MakingWalk):
         handed = list(map_block(tuple(handed), term))
         rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
         checked = any(isinstance(x, n.Guard) for x in walk(rows))
-        if checked and not self.unseen(rows):
+        if checked and not are_unseen(rows, self.buffers):
             return None
         if not _is_dear(rows) or not self.row_by_row(s, rows, checked):
             return None

@@ -24,11 +24,10 @@ _MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The loop over a row without stores, the one of the stores, and the arrays between them."""
+    """The loop over a row without stores, and the one of the stores."""
 
     sums: n.Loop
     stores: n.Loop
-    arrays: tuple[str, ...]
 
 
 def expanded(loop: n.Loop, row: Expr, make: Callable[[str, str], str]) -> Expanded | None:
@@ -80,7 +79,7 @@ def expanded(loop: n.Loop, row: Expr, make: Callable[[str, str], str]) -> Expand
     for x in reversed(stores):
         if isinstance(x, n.Store) or any(isinstance(x, n.Let) and x.name in scalars_used(y) for y in needed):
             needed.insert(0, x)
-    return Expanded(_with(loop, sums), _with(loop, needed), tuple(arrays))
+    return Expanded(_with(loop, sums), _with(loop, needed))
 
 
 def _change_behind(body: Sequence[n.Stmt], late: dict[str, Expr], assigned: set[str]) -> bool:

@@ -15,7 +15,8 @@ there is no BLAS, are loops at any size.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -79,9 +80,7 @@ class _Products:
                 decided[x] = small
         if not decided:
             return None
-        condition: Expr = b.TRUE
-        for small in dict.fromkeys(decided.values()):
-            condition = b.both(condition, small)
+        condition = reduce(b.both, dict.fromkeys(decided.values()))
         loops = with_bodies(s, lambda block: self.changed(block, decided))
         if condition == b.TRUE:
             return [loops]
@@ -105,7 +104,8 @@ class _Products:
     def with_loops(self, statements: Iterable[n.Stmt], suits: Callable[[n.Stmt], bool]) -> list[n.Stmt]:
         out: list[n.Stmt] = []
         for s in statements:
-            if isinstance(s, n.Library) and _is_product(s) and suits(s) and (made := self.as_statement(s)) is not None:
+            if isinstance(s, n.Library) and _is_product(s) and suits(s):
+                made = as_statement(s, self.buffers, self.names)
                 if out and isinstance(out[-1], n.Alloc) and out[-1].buffer == made.buffer:
                     out.pop()
                     out.append(made)
@@ -127,7 +127,7 @@ class _Products:
         views = ((view, self.buffers[name]) for name, view in s.operands if view is not None)
         if any(view.part or len(view.offset) != len(buffer.dims) for view, buffer in views):
             return None
-        one, two = (self.dims(name, view) for name, view in s.operands)
+        one, two = (_dims(self.buffers, name, view) for name, view in s.operands)
         if self.buffers[s.outs[0]].dtype == "float16" or max(len(one), len(two)) != 2:
             return None
         inner = one[-1]
@@ -136,30 +136,33 @@ class _Products:
         at_most = b.compare("less_equal", count, b.index(most))
         return b.both(b.compare("greater", inner, b.ONE), at_most)
 
-    def dims(self, name: str, view: n.View | None) -> tuple[Expr, ...]:
-        return self.buffers[name].dims if view is None else view.dims
 
-    def as_statement(self, s: n.Library) -> n.Define | None:
-        """A product as the statement that it means."""
-        (one, view), (two, other) = s.operands
-        out, inner = self.buffers[s.outs[0]], Axis(self.names.fresh("r"), self.dims(one, view)[-1])
-        axes = tuple(Axis(self.names.fresh(f"{out.name}_{k}"), d) for k, d in enumerate(out.dims))
-        rows = axes[: len(self.dims(one, view)) - 1]
-        left = self.element(one, view, (*(a.var for a in rows), inner.var))
-        right = self.element(two, other, (inner.var, *(a.var for a in axes[len(rows) :])))
-        product = Apply("multiply", (left, right), left.dtype)
-        return n.Define(out.name, axes, Reduce("sum", (inner,), product, left.dtype, s.span), span=s.span)
+def as_statement(s: n.Library, buffers: Mapping[str, n.Buffer], names: Names) -> n.Define:
+    """A product of matrices, or of one and a vector, as the statement that it means."""
+    (one, view), (two, other) = s.operands
+    out, rank = buffers[s.outs[0]], len(_dims(buffers, one, view))
+    inner = Axis(names.fresh("r"), _dims(buffers, one, view)[-1])
+    axes = tuple(Axis(names.fresh(f"{out.name}_{k}"), d) for k, d in enumerate(out.dims))
+    rows = axes[: rank - 1]
+    left = _element(buffers[one], view, (*(a.var for a in rows), inner.var))
+    right = _element(buffers[two], other, (inner.var, *(a.var for a in axes[len(rows) :])))
+    product = Apply("multiply", (left, right), left.dtype)
+    return n.Define(out.name, axes, Reduce("sum", (inner,), product, left.dtype, s.span), span=s.span)
 
-    def element(self, name: str, view: n.View | None, at: tuple[Expr, ...]) -> Expr:
-        dtype = self.buffers[name].dtype
-        if view is None:
-            return Load(name, at, dtype)
-        index = []
-        for offset, steps in zip(view.offset, view.steps, strict=True):
-            for place, step in zip(at, steps, strict=True):
-                offset = b.add(offset, b.mul(step, place))
-            index.append(offset)
-        return Load(name, tuple(index), dtype)
+
+def _dims(buffers: Mapping[str, n.Buffer], name: str, view: n.View | None) -> tuple[Expr, ...]:
+    return buffers[name].dims if view is None else view.dims
+
+
+def _element(buffer: n.Buffer, view: n.View | None, at: tuple[Expr, ...]) -> Expr:
+    if view is None:
+        return Load(buffer.name, at, buffer.dtype)
+    index = []
+    for offset, steps in zip(view.offset, view.steps, strict=True):
+        for place, step in zip(at, steps, strict=True):
+            offset = b.add(offset, b.mul(step, place))
+        index.append(offset)
+    return Load(buffer.name, tuple(index), buffer.dtype)
 
 
 def _counted(block: Iterable[n.Stmt]) -> Counter[str]:

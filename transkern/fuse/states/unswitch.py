@@ -10,6 +10,7 @@ from its own, and needs no array in between; it is what nearly all calls come to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -59,9 +60,7 @@ def _in_two(s: n.Write, names: Names) -> n.If | None:
         s, axes=axes, index=tuple(b.substitute(i, own) for i in index), value=b.substitute(value, own),
         mask=None if mask is None else b.substitute(mask, own),
     )  # fmt: skip
-    several: Expr = b.TRUE
-    for condition in conditions:
-        several = b.both(several, b.logical_not(condition))
+    several = reduce(b.both, map(b.logical_not, conditions))
     return n.If(several, (many,), (s,), span=s.span)
 
 

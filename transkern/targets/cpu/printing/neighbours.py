@@ -23,7 +23,7 @@ bytes are right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -67,34 +67,31 @@ def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], s
     """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them, or takes eight that
     stand at known places."""
     short = {s.axis for s in walk(body) if isinstance(s, n.Loop) and not _stays_a_loop(s)}
-    seen: dict[tuple[str, frozenset[tuple[Expr, int]]], int] = {}
-    known: dict[str, set[int]] = {}
-    places = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
-              if isinstance(e, Load))  # fmt: skip
+    loads = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
+             if isinstance(e, Load))  # fmt: skip
     stores = ((s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store))
-    for buffer, index in (*places, *stores):
-        width = _FLOATS.get(dtype_of(buffer), 0)
-        if not index or not width:
-            continue
-        terms, total = b.affine(offset(buffer, index))
-        if not terms:
-            known.setdefault(buffer, set()).add(total)
-        if not any(isinstance(t, Var) and abs(c) * width not in (1, 2, 4) for t, c in terms.items()):
-            continue
-        if any(isinstance(t, Var) and t.name in short and abs(c) == 1 for t, c in terms.items()):
-            return True  # these are written out
-        if seen.setdefault((buffer, frozenset(terms.items())), total) != total:
+    places: dict[str, list[Expr]] = {}
+    for buffer, index in (*loads, *stores):
+        if index and dtype_of(buffer) in _FLOATS:
+            places.setdefault(buffer, []).append(offset(buffer, index))
+    for buffer, those in places.items():
+        even = tuple(count // _FLOATS[dtype_of(buffer)] for count in (1, 2, 4))
+        known = {total for terms, total in map(b.affine, those) if not terms}
+        if len(known) >= _EIGHT or _neighbours(those, even, short):
             return True
-    return any(len(places) >= _EIGHT for places in known.values())
+    return False
 
 
-def _neighbours(places: Iterable[Expr]) -> bool:
-    """Whether two places differ by a constant, in steps of more than one element."""
+def _neighbours(places: Iterable[Expr], even: Collection[int] = (0, 1), written_out: Collection[str] = ()) -> bool:
+    """Whether two places differ by a constant, in rows of other than so many elements; loops that are `written_out`
+    make several places of one."""
     seen: dict[frozenset[tuple[Expr, int]], int] = {}
     for place in places:
         terms, total = b.affine(place)
-        if not any(isinstance(t, Var) and abs(c) > 1 for t, c in terms.items()):
+        if not any(isinstance(t, Var) and abs(c) not in even for t, c in terms.items()):
             continue
+        if any(isinstance(t, Var) and t.name in written_out and abs(c) == 1 for t, c in terms.items()):
+            return True
         if seen.setdefault(frozenset(terms.items()), total) != total:
             return True
     return False
