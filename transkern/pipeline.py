@@ -105,6 +105,7 @@ from transkern.fuse.scalars.wraps import split_wraps
 from transkern.fuse.schedule.columns import order_columns
 from transkern.fuse.schedule.divergent import vectorise_divergent
 from transkern.fuse.schedule.ends import end_by_lane
+from transkern.fuse.schedule.epilogues import distribute_epilogues
 from transkern.fuse.schedule.fetch import fetch_rows
 from transkern.fuse.schedule.interchange import lanes_outside
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
@@ -254,6 +255,7 @@ PASSES: tuple[Pass, ...] = (
     load_once,
     vectorise_divergent,
     block_lanes,
+    distribute_epilogues,  # of what has no lanes
     simplify_repeated,
     alternate_rows,
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import transkern
+from tests.tools import source_of as source_of_function
 from transkern.fuse.loops.distribute import distribute_rows
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import BEFORE_LOOPS, HOLDING_PASSES, program_of
+from transkern.pipeline import BEFORE_LOOPS, HOLDING_PASSES, PASSES, program_of
 
 # what is done with row i of a: float64[n, m]; x, y: float64[m]; u, v: float64[n]; whether it is taken apart
 ROWS = {
@@ -91,3 +93,51 @@ def test_a_variable_that_is_read_afterwards_keeps_the_loop_as_it_is() -> None:
     source = source.replace(" for i", " t = 0.0\n for i", 1)
     program = program_of(source, "f", TYPES, (*BEFORE_LOOPS, *HOLDING_PASSES, distribute_rows))
     assert not any("i_block" in s.axis for s in walk(program.body) if isinstance(s, n.Loop))
+
+
+def gradient(x: Any, y: Any, w: Any) -> Any:
+    n, d = x.shape
+    g = np.zeros(d)
+    for i in range(n):
+        z = 0.0
+        for k in range(d):
+            z += x[i, k] * w[k]
+        e = 1 / (1 + math.exp(-z)) - y[i]
+        for k in range(d):
+            g[k] += e * x[i, k]
+    return g
+
+
+def gradient_in_place(x: Any, y: Any, g: Any) -> None:
+    n, d = x.shape
+    for i in range(n):
+        z = 0.0
+        for k in range(d):
+            z += x[i, k]
+        e = math.exp(-z) - y[i]
+        for k in range(d):
+            g[k] += e * x[i, k]
+
+
+@pytest.mark.parametrize("function, apart", [(gradient, True), (gradient_in_place, False)])
+def test_rows_that_may_fail_are_taken_apart_where_nobody_sees_what_is_done_by_then(function: Any, apart: bool) -> None:
+    types = f"{function.__name__}(float64[n,d], float64[n], float64[d])"
+    source = "import math\n" + source_of_function(function)
+    program = program_of(source, function.__name__, types, PASSES[: PASSES.index(distribute_rows) + 1])
+    assert any("i_block" in s.axis for s in walk(program.body) if isinstance(s, n.Loop)) == apart
+    compiled = transkern.compile(function, target="cpu")
+    rng = np.random.default_rng(1)
+    for rows, columns in ((0, 3), (1, 1), (17, 20), (40, 5)):
+        x, y = rng.standard_normal((rows, columns)), rng.standard_normal(rows)
+        w = rng.standard_normal(columns)
+        mine, theirs = w.copy(), w.copy()
+        want, got = function(x, y, theirs), compiled(x, y, mine)
+        np.testing.assert_array_equal(mine, theirs)
+        if want is not None:
+            np.testing.assert_array_equal(got, want)
+    x[9], w[:] = -1e3, 1  # the tenth row overflows
+    mine, theirs = w.copy(), w.copy()
+    for call, given in ((function, theirs), (compiled, mine)):
+        with pytest.raises(OverflowError, match="math range error"):
+            call(x, y, given)
+    np.testing.assert_array_equal(mine, theirs)

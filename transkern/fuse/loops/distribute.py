@@ -137,7 +137,7 @@ class _Distributing(MakingWalk):
 
     def parts(self, s: n.Loop) -> tuple[list[n.Stmt], list[n.Loop]] | None:
         """What each row has for itself, and the loops over columns that add up over the rows."""
-        if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop)) for x in walk(s.body)):
+        if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop, n.Guard)) for x in walk(s.body)):
             return None
         if not any(isinstance(x, n.Loop) for x in s.body):
             return None
@@ -159,9 +159,16 @@ class _Distributing(MakingWalk):
                 rows.append(sums)
         if not columns or not any(isinstance(x, n.Loop) and x.kind == "sequential" for x in rows):
             return None
-        if not _independent(rows, columns, {*self.kept}) or not self.row_by_row(s, rows):
+        checked = any(isinstance(x, n.Guard) for x in walk(rows))
+        if checked and not (are_unseen(rows, self.buffers) and self.forgotten(columns)):
+            return None
+        if not _independent(rows, columns, {*self.kept}) or not self.row_by_row(s, rows, checked):
             return None
         return rows, columns
+
+    def forgotten(self, statements: Iterable[n.Stmt]) -> bool:
+        """Whether what statements store is gone where the function raises an error."""
+        return all(self.buffers[name].role != "argument" for x in statements for name in buffers_written(x))
 
     def along(self, s: n.Loop, loop: n.Loop) -> tuple[n.Loop, n.Loop] | None:
         """A loop over columns whose stores need its variables: the stores, and the rest with arrays for these."""
