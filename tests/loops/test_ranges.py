@@ -1,72 +1,106 @@
-"""Checks of one number are asked once where they hold (`fuse/checks/ranges.py`), and raise what Python raises."""
+"""Loops in order whose range moves from lane to lane: triangles, suffixes, windows."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
-from transkern import pipeline
-from transkern.frontend.sources.source import live_function
-from transkern.frontend.specialise import specialise
-from transkern.frontend.values.types import parse_signature
+from tests.tools import source_of
+from transkern.fuse.lanes.blocks import block_lanes
 from transkern.ir import nodes as n
-from transkern.ir import printer
 from transkern.ir.traverse import walk
-
-require("cc")
-
-
-def counted(x: Any) -> Any:
-    h = np.zeros(8, dtype=np.int64)
-    for k in range(len(x)):
-        i = int(x[k])
-        if 0 <= i < 8:
-            h[i] += 1
-    return h
+from transkern.pipeline import PASSES, program_of
 
 
-def floors(x: Any) -> Any:
-    total = 0
-    for v in x:
-        total = (total * 3 + math.floor(v)) % 1009
-    return total
+def lags(x: Any, k: int) -> Any:
+    out = np.zeros(k)
+    for lag in range(k):
+        for i in range(len(x) - lag):
+            out[lag] += x[i] * x[i + lag]
+    return out
 
 
-def once(x: Any) -> Any:
-    return int(x[0])
+def ahead(x: Any, k: int) -> Any:
+    out = np.zeros(k)
+    for i in range(min(k, len(x))):
+        s = 1.0
+        for j in range(i, len(x)):
+            s = s * 0.75 + x[j - i] * x[j]
+        out[i] = s
+    return out
 
 
-@pytest.mark.parametrize("function, loops", [(counted, True), (floors, True), (once, False)])
-def test_checks_stand_behind_one_question(function: Any, loops: bool) -> None:
-    program = pipeline.run(specialise(live_function(function), parse_signature("f(float64[n])")[1], True))
-    branches = [s for s in walk(program.body) if isinstance(s, n.If) and isinstance(s.then[0], n.Guard)]
-    assert bool(branches) == loops
-    if loops:
-        text = "\n".join(printer.block(program.body, 0))
-        assert "if not (absolute(" in text and ") < 9.223372036854776e+18):" in text
+def windows(x: Any, k: int) -> Any:
+    out = np.zeros(len(x))
+    for i in range(k, len(x) - k):
+        s = 0.0
+        for j in range(i - k, i + k + 1):
+            s += x[j] * (j - i)
+        out[i] = s
+    return out
 
 
-@pytest.mark.parametrize("function", [counted, floors, once])
-@pytest.mark.parametrize("value", [
-    0.0, -0.5, 3.9, np.nan, np.inf, -np.inf, 2.0**62, -(2.0**62), 2.0**63, -(2.0**63), 2.0**53, 1e300, -1e300,
-])  # fmt: skip
-def test_exceptions_are_pythons(function: Any, value: float) -> None:
+def steeper(x: Any, k: int) -> Any:
+    out = np.zeros(k)
+    for i in range(k):
+        best = -1.0
+        for j in range(min(3 * i, len(x))):
+            if x[j] > best:
+                best = x[j]
+        out[i] = best
+    return out
+
+
+def triangle(x: Any, k: int) -> Any:
+    m = min(k, 40)
+    a = np.zeros((m, m))
+    for i in range(m):
+        for j in range(m):
+            a[i, j] = x[(i * 7 + j * j) % len(x)]
+    out = np.zeros((m, m))
+    for i in range(m):
+        for j in range(i + 1):
+            s = 0.0
+            for t in range(j):
+                s += a[i, t] * a[j, t]
+            out[i, j] = s
+    return out
+
+
+def of_bytes(x: Any, k: int) -> Any:
+    out = np.zeros(k, np.int32)
+    b = (np.nan_to_num(x) * 100).astype(np.int16)
+    for lag in range(k):
+        s = np.int32(0)
+        for i in range(len(b) - lag):
+            if b[i] > b[i + lag]:
+                s += b[i]
+        out[lag] = s
+    return out
+
+
+FUNCTIONS = (lags, ahead, windows, steeper, triangle, of_bytes)
+
+
+@pytest.mark.parametrize("function", (lags, ahead, windows, triangle), ids=lambda f: f.__name__)
+def test_they_go_in_lanes(function: Any) -> None:
+    passes = PASSES[: PASSES.index(block_lanes) + 1]
+    program = program_of(source_of(function), function.__name__, f"{function.__name__}(float64[n], int)", passes)
+    inner = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.axis.startswith("lane")]
+    assert inner
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_pythons_bits(function: Any) -> None:
     compiled = transkern.compile(function, target="cpu")
-    for at in (0, 3):
-        x = np.array([1.0, 2.5, 7.0, 4.0])
-        x[at] = value
-        try:
-            wanted: Any = function(x)
-        except (ValueError, OverflowError) as error:
-            with pytest.raises(type(error), match=str(error)):
-                compiled(x)
-            continue
-        try:
-            np.testing.assert_array_equal(compiled(x), wanted)
-        except OverflowError as error:  # Python's integers have no end
-            assert abs(value) >= 2.0**62 and "64 bits" in str(error)
+    rng = np.random.default_rng(2)
+    for size in (1, 2, 15, 16, 17, 33, 70):
+        x = rng.standard_normal(size)
+        for k in (0, 1, 5, 16, 31, 40):
+            np.testing.assert_array_equal(compiled(x, k), function(x, k))
+    x[3], x[40], x[41], x[60] = np.nan, np.inf, -0.0, -np.inf
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(compiled(x, 37), function(x, 37))

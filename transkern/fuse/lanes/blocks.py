@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from transkern.fuse.lanes.memory import VECTOR, accesses, contiguous, narrowest, touched_in_loops, widest
+from transkern.fuse.lanes.ranges import begun_together, has_moving_ranges, parts_of, range_of
 from transkern.fuse.lanes.together import (
     Copy,
     always,
@@ -61,6 +62,9 @@ _STREAMED = 4 * _BYTES
 
 _ROWS = 4
 """Iterations of a loop around that go together."""
+
+_MOVING = 2 * VECTOR
+"""Lanes whose loops do not have the same ranges."""
 
 _CHAINS = 16
 """Lanes where what they touch is not contiguous."""
@@ -130,6 +134,7 @@ class _Blocking:
         body = nest[-1].body
         if not suits(body):
             return None
+        body = begun_together((x.axis for x in nest), body)
         scores = [contiguous(loop.axis, body, self.buffers) for loop in nest]
         best = max(range(len(nest)), key=lambda k: (scores[k], k))
         if scores[best] <= 0:
@@ -141,7 +146,8 @@ class _Blocking:
         lanes, around = nest[best], (*nest[:best], *nest[best + 1 :])
         if b.constant(_extent(lanes)) == 1:
             return None
-        if b.constant(lanes.step) != 1 or not has_uniform_loops(lanes.axis, body):
+        alike = has_moving_ranges if scores[best] > 0 else has_uniform_loops
+        if b.constant(lanes.step) != 1 or not alike(lanes.axis, body):
             return None
         made = [self.buffers[x.buffer] for x in body if isinstance(x, n.Alloc)]
         sizes = {v for x in made for d in x.dims for v in variables_read(d)}
@@ -248,6 +254,8 @@ class _Blocking:
             count = max(count, VECTOR // narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
                 count = _STREAMED // width
+        if not has_uniform_loops(loop.axis, plan.body):
+            count = min(count, _MOVING // width)  # of more, many have ended where some have not
         count = min(count, at_most(loop) or count)
         size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
         known, behind = b.constant(extent), b.add(block, size)
@@ -311,9 +319,10 @@ class _Blocking:
                     if run:
                         yield from over(run)
                         run = []
-                    changed = lanes_own(replace(s, body=()), copies[0], lane)
-                    assert isinstance(changed, n.Loop)
-                    yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
+                    for part in self.parts(s, plan, uniform, start, count):
+                        changed = lanes_own(replace(part, body=()), copies[0], lane)
+                        assert isinstance(changed, n.Loop)
+                        yield replace(changed, kind="sequential", body=tuple(divided(part.body)))
                 elif isinstance(s, n.Let) and s.name in uniform.lets:  # the same before all that the lanes do
                     yield from (lanes_own(s, copy, lane) for copy in copies)
                 elif isinstance(s, n.If) and len(copies) == 1 and uniform.holds(s.condition):  # all, or none
@@ -330,6 +339,15 @@ class _Blocking:
 
         out += divided(plan.body)
         return tuple(out)
+
+    def parts(self, s: n.Loop, plan: _Plan, uniform: Uniform, start: Expr, count: Expr) -> Iterator[n.Loop]:
+        """A loop as `count` lanes from `start` go through it together."""
+        axis = plan.lanes.axis
+        found = range_of(s, axis, plan.body, uniform)
+        if found is None or not found.moves:
+            yield s
+        else:
+            yield from parts_of(s, found, axis, uniform, start, b.sub(b.add(start, count), b.ONE))
 
     def selected(self, run: Iterable[n.Stmt], lane: Var, holds: Expr = b.TRUE) -> Iterator[n.Stmt]:
         """The statements, done where `holds`: what lives in lanes is stored in any case, as it was where a branch is

@@ -8,7 +8,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import buffers_written, exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_written, exprs, own_exprs, places_named, variables_read, walk, walk_expr
 
 VECTOR = 64
 """Bytes of a vector."""
@@ -17,11 +17,13 @@ VECTOR = 64
 def touched_in_loops(
     body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]
 ) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
-    """What the loops of `body` load and store: subscripts and arrays."""
+    """What the loops of `body` load and store: subscripts, with what names in them stand for, and arrays."""
     for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
+        known = places_named((*body, *loop.body))
         for s in loop.body:
             if not isinstance(s, n.Loop):
-                yield from accesses(s, buffers)
+                for index, info in accesses(s, buffers):
+                    yield tuple(b.substitute(i, known) for i in index) if known else index, info
 
 
 def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:

@@ -11,13 +11,20 @@ borders are is known at run time only. So does one that asks for the outer axis 
 
     for i in 0 .. n:                                        for i in 0 .. -w: … as it was
         for p in i .. (i + w + m if i + w < 0 else i + w):  for i in -w .. n: for p in i .. i + w: …
+
+And so do the greater and the less of two bounds, where a loop inside is equally long for all iterations in between:
+
+    for i in 0 .. n:                                        for i in 0 .. r: … as it was
+        for p in max(i - r, 0) .. min(i + r, n):            for i in r .. n - r: for p in i - r .. i + r: …
+                                                            for i in n - r .. n: … as it was
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from transkern.fuse.loops.borders import Splitting, in_order, places_inside
@@ -40,6 +47,9 @@ from transkern.records import replace
 
 _STATEMENTS = 24
 """A loop with more of them is not written three times."""
+
+_CLIPPED = 4
+"""Bounds that an end cuts, of one loop."""
 
 _SHORT = 16
 """Iterations of a border that are too few for threads."""
@@ -101,6 +111,12 @@ class _Windows(Splitting):
         return Var(made.name, "index")
 
 
+def _taken(e: Apply, value: Expr) -> Apply:
+    """Whether the less, or the greater, is this one."""
+    other = e.args[1] if e.args[0] == value else e.args[0]
+    return Apply("less_equal" if e.op == "minimum" else "greater_equal", (value, other), "bool")
+
+
 class _Window:
     """The comparisons in a loop that hold from one of its iterations on, or up to one, whatever loops inside do."""
 
@@ -133,28 +149,83 @@ class _Window:
                     case Apply("where", (Apply() as asked, one, other), _) if asked not in self.within:
                         self.ask(asked, holds=len(list(walk_expr(one))) <= len(list(walk_expr(other))), alone=True)
 
-    def ask(self, e: Apply, holds: bool = True, alone: bool = False) -> None:
-        """Notes from where on a comparison holds, or does not; `alone`, if it asks for no axis inside, too."""
+        for s in walk(loop.body):
+            if isinstance(s, n.Loop):
+                self.ask_clipped(s)
+
+    def ask_clipped(self, s: n.Loop) -> None:
+        """Notes from where on a loop inside moves as a whole, instead of ending where an array does."""
+        axis = self.axis.name
+        clipped: dict[Expr, tuple[Apply, list[Apply]]] = {}  # as they are, and as they are written
+        chosen: dict[Expr, tuple[Apply, Expr]] = {}
+        for e in self.written((s.start, s.stop)):
+            whole = resolved(e, self.lets)
+            if not isinstance(e, Apply) or not isinstance(whole, Apply) or axis not in variables_read(whole):
+                continue
+            if e.op in ("minimum", "maximum") and e.dtype == "index":
+                clipped.setdefault(whole, (whole, []))[1].append(e)
+            elif e.op == "where" and axis in variables_read(whole.args[0]):
+                chosen[whole] = whole, e.args[0]
+        inner = [e for e, _ in clipped.values() if not any(x in clipped for a in e.args for x in walk_expr(a))]
+        start, stop = (resolved(e, self.lets) for e in (s.start, s.stop))
+        if not 1 <= len(inner) <= _CLIPPED or axis not in variables_read(b.sub(stop, start)):
+            return
+        pieces = [sorted(e.args, key=lambda x: axis not in variables_read(x)) for e in inner]
+        for taken in itertools.product(*pieces):
+            values: dict[Expr, Expr] = dict(zip(inner, taken, strict=True))
+            known: dict[Expr, Expr] = {**values}
+            asked: list[tuple[Expr, bool]] = [(_taken(clipped[e][0], values[e]), True) for e in inner]
+            decided: dict[Expr, Expr] = {}
+            for where, written in chosen.values():
+                condition, one, other = (b.map_expr(x, values.get) for x in where.args)
+                if axis not in variables_read(condition):
+                    known[where] = b.where(condition, one, other)
+                    continue
+                holds = len(list(walk_expr(one))) <= len(list(walk_expr(other)))
+                known[where] = one if holds else other
+                asked.append((condition, holds))
+                decided[written] = b.TRUE if holds else b.FALSE
+            first, last = (b.map_expr(e, known.get) for e in (start, stop))
+            if axis not in variables_read(first) & variables_read(last) or axis in variables_read(b.sub(last, first)):
+                continue
+            before = list(self.lows), list(self.highs), dict(self.within)
+            if all(isinstance(e, Apply) and self.ask(e, holds, alone=True) for e, holds in asked):
+                self.within |= {e: values[whole] for whole in inner for e in clipped[whole][1]}
+                self.within |= decided
+                return
+            self.lows, self.highs, self.within = before
+
+    def written(self, found: Iterable[Expr]) -> Iterator[Expr]:
+        """All parts of expressions, and of what names in them stand for."""
+        for e in found:
+            for x in walk_expr(e):
+                yield x
+                if isinstance(x, Var) and x.name in self.lets:
+                    yield from self.written((self.lets[x.name],))
+
+    def ask(self, e: Apply, holds: bool = True, alone: bool = False) -> bool:
+        """Notes from where on a comparison holds, or does not, and tells whether that is known; `alone`, if it asks for
+        no axis inside, too."""
         match e:
             case Apply("less" | "less_equal" | "greater" | "greater_equal" as op, (x, y), "bool"):
                 if not x.dtype == y.dtype == "index":
-                    return
+                    return False
             case _:
-                return
+                return False
         asked: str = op if holds else OPPOSITE[op]
         form = resolved(b.sub(y, x) if asked.startswith("less") else b.sub(x, y), self.lets)
         terms, _ = b.affine(form)
         factor = terms.get(self.axis, 0)
         axes = [a for a in terms if isinstance(a, Var) and a in self.inner]
         if abs(factor) != 1 or not (axes or alone):
-            return
+            return False
         least = self.inner  # where an axis makes the form the smallest
         rest = b.sub(form, b.mul(b.index(factor), self.axis))
         for a in axes:
             first, last = least[a]
             rest = b.sub(rest, b.mul(b.index(terms[a]), b.sub(a, first if terms[a] > 0 else last)))
         if variables_read(rest) & self.moving or buffers_read(rest):
-            return
+            return False
         at_least = b.index(1 if asked in ("less", "greater") else 0)
         few = b.index(_SHORT)
         if factor == 1:  # axis + rest >= at_least
@@ -164,10 +235,11 @@ class _Window:
             bound, bounds = b.add(b.sub(rest, at_least), b.ONE), self.highs
             hardly = b.at_least(b.add(self.loop.start, few), bound)
         if hardly:  # as in a triangle (`j <= i`): for no more than a few iterations
-            return
+            return False
         if bound not in bounds:
             bounds.append(bound)
         self.within[e] = b.TRUE if holds else b.FALSE
+        return True
 
     def without(self, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements where all those comparisons are decided."""
