@@ -76,6 +76,9 @@ def with_late_checks(
             match s:
                 case n.Guard(condition) if variables_read(condition) & computed:
                     out.append(n.Assign(failed.name, _noted(failed, condition), span=s.span))
+                case n.If(asked, (n.Guard(condition),), ()) if variables_read(condition) & computed:
+                    held = b.either(b.logical_not(asked), condition)  # no branch, so that lanes need none
+                    out.append(n.Assign(failed.name, _noted(failed, held), span=s.span))
                 case n.If(then=then, orelse=orelse):
                     out.append(replace(s, then=noted(then), orelse=noted(orelse)))
                 case n.Loop(body=body):

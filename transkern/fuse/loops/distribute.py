@@ -52,6 +52,7 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     map_block,
+    map_statement,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -205,26 +206,41 @@ class _Distributing(MakingWalk):
         if parts is None:
             return None
         rows, handed = parts
-        own = {x.name for x in handed if isinstance(x, (n.Let, n.Assign))}
+        own = {name for x in handed for name in _set(x)}
+        updated = {name for x in handed for name in buffers_written(x)}
         written = {name for x in rows for name in buffers_written(x)}
-        if any(buffers_read(e) & written for x in handed for e in own_exprs(x)):
+        if any(buffers_read(e) & written for x in walk(handed) for e in own_exprs(x)):
             return None
         named: dict[Expr, Var] = {}
+        first: dict[Expr, Var] = {}  # one name for what rows compute twice
+        alike: dict[str, Var] = {}
+        for x in rows:
+            changed = {y.name for y in walk((x,)) if isinstance(y, n.Assign)}
+            first = {e: v for e, v in first.items() if not variables_read(e) & changed}
+            if isinstance(x, n.Let) and not buffers_read(x.value) & written:
+                alike[x.name] = first.setdefault(x.value, Var(x.name, x.value.dtype))
 
         def term(e: Expr) -> Expr | None:
             """A part of a value that the iterations before have no part in, as a name of the iteration's own."""
-            if isinstance(e, Const | Var):
+            if isinstance(e, Var):
+                return alike.get(e.name, e)
+            if isinstance(e, Const):
                 return e
-            if not variables_read(e) & own:
-                return named.setdefault(e, Var(self.names.fresh("term"), e.dtype)) if e.dtype != "index" else e
+            if not variables_read(e) & own and not buffers_read(e) & updated:
+                if e.dtype == "index" and not is_dear(e):
+                    return e
+                return named.setdefault(e, Var(self.names.fresh("term"), e.dtype))
             if isinstance(e, Apply) and e.op in ("where", "and_then", "or_else"):  # of the others, one is computed
                 return Apply(e.op, (b.map_expr(e.args[0], term), *e.args[1:]), e.dtype)
             return None
 
-        handed = list(map_block(tuple(handed), term))
+        handed = [  # what stands under a condition is computed there
+            replace(x, condition=b.map_expr(x.condition, term)) if isinstance(x, n.If) else map_statement(x, term)
+            for x in handed
+        ]
         rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
         checked = any(isinstance(x, n.Guard) for x in walk(rows))
-        if checked and not are_unseen(rows, self.buffers):
+        if checked and not (are_unseen(rows, self.buffers) and self.forgotten(handed)):
             return None
         if not _is_dear(rows) or not self.row_by_row(s, rows, checked):
             return None
@@ -295,22 +311,26 @@ class _Distributing(MakingWalk):
 
 
 def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
-    """What a loop's iterations have for themselves, and what takes and sets the variables that they hand on."""
+    """What a loop's iterations have for themselves, and what takes and changes what they hand on: variables, and
+    elements that data choose."""
     if not all(isinstance(x, (n.Let, n.Assign, n.Store, n.Loop, n.If, n.Guard)) for x in walk(s.body)):
         return None
     assigned = {x.name for x in walk(s.body) if isinstance(x, n.Assign)}
     carried = {name for name in assigned if exposed(s.body, name)}
+    updated = {x.buffer for x in walk(s.body) if isinstance(x, n.Store) and x.buffer in buffers_read(x.value)}
     rows: list[n.Stmt] = []
     handed: list[n.Stmt] = []
     for x in s.body:
-        if not carried & (scalars_used(x) | _set(x)):
+        if not carried & (scalars_used(x) | _set(x)) and not updated & (buffers_used(x) | buffers_written(x)):
             rows.append(x)
-        elif isinstance(x, (n.Let, n.Assign)):
+        elif all(isinstance(y, (n.Let, n.Assign, n.Store, n.If)) for y in walk((x,))):
             handed.append(x)
-            carried.add(x.name)
+            carried |= _set(x)
         else:
             return None
-    if not carried or any(carried & (scalars_used(x) | _set(x)) for x in rows):
+    if not carried | updated or any(carried & (scalars_used(x) | _set(x)) for x in rows):
+        return None
+    if any(updated & (buffers_used(x) | buffers_written(x)) for x in rows):
         return None
     return rows, handed
 
@@ -318,13 +338,17 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
 def _is_dear(block: Iterable[n.Stmt]) -> bool:
     """Whether statements have a loop in order, or an operation that vectors had better do."""
     return any(
-        (isinstance(x, n.Loop) and x.kind == "sequential")
-        or any(
-            isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _DEAR and e.dtype.startswith("float")
-            for own in own_exprs(x) for e in walk_expr(own)
-        )
+        (isinstance(x, n.Loop) and x.kind == "sequential") or any(is_dear(own) for own in own_exprs(x))
         for x in walk(block)
-    )  # fmt: skip
+    )
+
+
+def is_dear(value: Expr) -> bool:
+    """Whether a value takes an operation that vectors had better do."""
+    return any(
+        isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _DEAR and e.dtype.startswith("float")
+        for e in walk_expr(value)
+    )
 
 
 def _plain(loop: n.Loop) -> bool:

@@ -63,17 +63,25 @@ def split_windows(program: n.Program) -> n.Program:
 
 
 class _Windows(Splitting):
+    asked: frozenset[str] = frozenset()  # what the loops in an iteration of the one around are asked together
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel" and b.constant(s.step) == 1:
             inside = list(walk(s.body))
             declared = {x.name for x in inside if isinstance(x, n.Accumulator)}
-            # What is reduced is made by one loop.
+            # What is reduced is made by one loop, but for what is asked of all iterations of an inner one.
+            declared |= self.asked
             own = all(x.name in declared for x in inside if isinstance(x, n.Accumulate))
             if own and len(inside) <= _STATEMENTS and all(isinstance(x, _PLAIN) for x in inside):
                 found = _Window(s)
                 if found.within:
                     return self.split(s, found)
-        return [with_bodies(s, self.block)]
+        before = self.asked
+        if isinstance(s, n.Loop):
+            self.asked = frozenset(x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in ("all", "any"))
+        made = with_bodies(s, self.block)
+        self.asked = before
+        return [made]
 
     def split(self, s: n.Loop, found: _Window) -> list[n.Stmt]:
         out: list[n.Stmt] = []
