@@ -49,7 +49,7 @@ from transkern.records import replace
 
 _STAGED = 64
 """Elements of a row that is copied because it is gone over again and again."""
-_ROWS = 32
+_ROWS = 8
 """As many rows there are, at least."""
 _PAIRS, _POSITIONS = 128, 512
 """Pairs of a row up to which lanes over the rows take less than lanes over its pairs, whose best has to be found."""
