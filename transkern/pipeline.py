@@ -45,6 +45,7 @@ from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
+from transkern.fuse.filters.by_keys import count_by_keys
 from transkern.fuse.filters.companions import forward_positions, shrink_together
 from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
@@ -220,6 +221,7 @@ PASSES: tuple[Pass, ...] = (
     parallelise,
     hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
+    count_by_keys,  # before nests get other axes inside
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are

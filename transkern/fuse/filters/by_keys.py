@@ -1,0 +1,265 @@
+"""Counts of what has each of several keys are made in one pass (a histogram), not in a pass for each key:
+
+    parallel a in 0 .. k:                                counts = 0
+        accumulator total by sum                         for j in 0 .. n:
+        parallel j in 0 .. n:                    to          if 0 <= s[j] < k: counts[s[j]] += 1
+            total sum= int64(s[j] == a)                  parallel a in 0 .. k:
+        out[a] = f(total)                                    out[a] = f(counts[a])
+
+(`np.array([np.sum(labels == c) for c in range(k)])`, matrices of confusion, of transitions). The condition is one
+equality for each of the loops around, with a key that none of them changes, and whatever else none of them changes.
+Integers may be added up so, too: in any order they come to the same. A pass for each of a few keys has vectors, and is
+left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from transkern.fuse.checks.choices import choose, may_choose
+from transkern.fuse.lowering.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    map_block,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)  # fmt: skip
+from transkern.records import replace
+
+_KEYS = 12
+"""So many keys, and more, are counted in one pass: fewer in a pass for each, in vectors."""
+
+_AND = ("logical_and", "and_then", "bitwise_and")
+
+
+def count_by_keys(program: n.Program) -> n.Program:
+    """The program with such counts in one pass where there are many keys."""
+    if not any(isinstance(s, n.Accumulate) and s.op in ("sum", "count") for s in walk(program.body)):
+        return program
+    state = _Counting(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """What an accumulator adds up: `value` of the iterations of `loop` in which all `asked` hold, one after the other:
+    an axis around is equal to a key, or (without an axis) a condition holds."""
+
+    name: str
+    dtype: str
+    loop: n.Loop
+    asked: tuple[tuple[str, Expr], ...]
+    value: Expr
+
+    @property
+    def keys(self) -> list[Expr]:
+        return [e for axis, e in self.asked if axis]
+
+
+class _Counting:
+    def __init__(self, program: n.Program) -> None:
+        self.names, self.variables, self.buffers = Names.of(program), dict(program.variables), dict(program.buffers)
+
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        rest = list(statements)
+        while rest:
+            s = rest.pop(0)
+            nest = _nest(s)
+            sums = _sums(nest) if nest else []
+            if not sums:
+                out.append(with_bodies(s, self.block))
+                continue
+            extents = [b.sub(x.stop, x.start) for x in nest]
+            many = b.compare("greater_equal", b.product(tuple(extents)), b.index(_KEYS))
+            if many == b.FALSE or not may_choose(out, s, rest):
+                out.append(s)
+                continue
+            made = self.in_one_pass(nest, sums)
+            if many == b.TRUE:
+                out += made
+            else:
+                rest = choose(out, [many], [made, (self.again(nest[0]),)], rest, self.names, self.variables)
+        return tuple(out)
+
+    def again(self, s: n.Loop) -> n.Loop:
+        return with_own_names(s, self.names, self.variables, self.buffers)
+
+    def in_one_pass(self, nest: Sequence[n.Loop], sums: Sequence[_Sum]) -> tuple[n.Stmt, ...]:
+        span = nest[0].span
+        out: list[n.Stmt] = []
+        counts: dict[str, Load] = {}
+        dims = tuple(b.maximum(b.sub(x.stop, x.start), b.ZERO) for x in nest)
+        here = tuple(b.sub(Var(x.axis, "index"), x.start) for x in nest)
+        for x in sums:
+            buffer = self.names.fresh(f"{x.name}_by_key")
+            self.buffers[buffer] = n.Buffer(buffer, x.dtype, dims, line=span.line)
+            counts[x.name] = Load(buffer, here, x.dtype)
+            out.append(n.Alloc(buffer, span=span))
+            fill = replace(nest[-1], body=(n.Store(buffer, here, Const(0, x.dtype), span=span),), spare=None)
+            for loop in reversed(nest[:-1]):
+                fill = replace(loop, body=(fill,), spare=None)
+            out.append(self.again(fill))
+            places = {loop.axis: Var(self.names.fresh("key"), "index") for loop in nest}
+            at = tuple(b.sub(places[loop.axis], loop.start) for loop in nest)
+            total = Apply("add", (Load(buffer, at, x.dtype), x.value), x.dtype)
+            update: list[n.Stmt] = [n.Store(buffer, at, total, span=span)]
+            ranges = {loop.axis: loop for loop in nest}
+            for axis, e in reversed(x.asked):  # what is asked later may be there only where this holds
+                if axis:
+                    key, loop = places[axis], ranges[axis]
+                    within = b.both(b.compare("less_equal", loop.start, key), b.compare("less", key, loop.stop))
+                    update = [n.Let(key.name, b.cast(e, "index"), span=span), n.If(within, tuple(update), span=span)]
+                else:
+                    update = [n.If(e, tuple(update), span=span)]
+            out.append(self.again(replace(x.loop, kind="sequential", body=tuple(update), spare=None, large=False)))
+        loops = {id(x.loop) for x in sums}
+        names = {x.name for x in sums}
+        body = [
+            x for x in nest[-1].body
+            if id(x) not in loops and not (isinstance(x, n.Accumulator) and x.name in names)
+        ]  # fmt: skip
+        made: tuple[n.Stmt, ...] = map_block(
+            tuple(body), lambda e: counts.get(e.name) if isinstance(e, Var) else None
+        )
+        for loop in reversed(nest):
+            made = (replace(loop, body=made, spare=None),)
+        return (*out, *made)
+
+
+def _nest(s: n.Stmt) -> list[n.Loop]:
+    """Parallel loops, each alone in the one around it, with bounds that none of them sets."""
+    found: list[n.Loop] = []
+    while isinstance(s, n.Loop) and s.kind == "parallel" and s.step == b.ONE:
+        if (variables_read(s.start) | variables_read(s.stop)) & {x.axis for x in found}:
+            return []
+        found.append(s)
+        if len(s.body) != 1:
+            break
+        s = s.body[0]
+    return found
+
+
+def _sums(nest: Sequence[n.Loop]) -> list[_Sum]:
+    """What the iterations of a nest add up, if it is all that their loops do."""
+    body = nest[-1].body
+    made = {x.name: x for x in body if isinstance(x, n.Accumulator)}
+    loops = [x for x in body if isinstance(x, n.Loop)]
+    if not made or len(made) != len(loops) or any(isinstance(x, (n.Alloc, n.Guard)) for x in walk(body)):
+        return []
+    written = {name for s in nest for name in buffers_written(s)}
+    found: list[_Sum] = []
+    for loop in loops:
+        one = _sum(loop, made, nest, written)
+        if one is None or any(x.name == one.name for x in found):
+            return []
+        found.append(one)
+    behind = [x for x in body if not isinstance(x, (n.Loop, n.Accumulator))]
+    if not all(isinstance(x, (n.Let, n.Store)) for x in behind):
+        return []
+    return found
+
+
+def _sum(
+    loop: n.Loop, made: dict[str, n.Accumulator], nest: Sequence[n.Loop], written: set[str]
+) -> _Sum | None:
+    axes = [x.axis for x in nest]
+    *lets, last = loop.body
+    if loop.kind != "parallel" or loop.step != b.ONE or not isinstance(last, n.Accumulate) or last.name not in made:
+        return None
+    if not all(isinstance(x, n.Let) for x in lets) or last.position is not None or last.op not in ("sum", "count"):
+        return None
+    dtype = made[last.name].dtype
+    own = {x.name for x in nest[-1].body if isinstance(x, n.Let)}
+    if not _is_signed(dtype) or own & scalars_used(loop) or buffers_read_of(loop) & written:
+        return None
+    if (variables_read(loop.start) | variables_read(loop.stop)) & {*axes, *own}:
+        return None
+    known: dict[str, Expr] = {}
+    for x in lets:
+        if isinstance(x, n.Let):
+            known[x.name] = b.substitute(x.value, known)
+    condition, value = _split(b.substitute(last.value, known), dtype)
+    asked: list[tuple[str, Expr]] = []
+    for e in _conjuncts(condition):
+        found = _key(e, axes) if variables_read(e) & set(axes) else ("", e)
+        if found is None:
+            return None
+        asked.append(found)
+    if sorted(axis for axis, _ in asked if axis) != sorted(axes) or variables_read(value) & set(axes):
+        return None
+    made_sum = _Sum(last.name, dtype, loop, tuple(asked), value)
+    return made_sum if any(isinstance(e, Load) for x in made_sum.keys for e in walk_expr(x)) else None
+
+
+def buffers_read_of(loop: n.Loop) -> set[str]:
+    """The arrays that a loop's statements load from."""
+    return {name for x in loop.body if isinstance(x, (n.Let, n.Accumulate)) for name in buffers_read(x.value)}
+
+
+def _split(e: Expr, dtype: str) -> tuple[Expr, Expr]:
+    """A term as the condition under which it is not zero, and its value then."""
+    one = Const(1, dtype)
+    match e:
+        case Apply("cast", (x,), _) if x.dtype == "bool":
+            return x, one
+        case Apply("where", (condition, value, Const(0)), _) if _is_signed(value.dtype):
+            return condition, b.cast(value, dtype)
+        case _ if e.dtype == "bool":
+            return e, one
+        case _:
+            return b.FALSE, one
+
+
+def _conjuncts(e: Expr) -> list[Expr]:
+    if isinstance(e, Apply) and e.op in _AND and e.dtype == "bool":
+        return [x for a in e.args for x in _conjuncts(a)]
+    return [e]
+
+
+def _key(e: Expr, axes: Sequence[str]) -> tuple[str, Expr] | None:
+    """The axis that a condition compares, and with what, if that is an integer that no axis changes."""
+    if not isinstance(e, Apply) or e.op != "equal":
+        return None
+    for one, other in (e.args, e.args[::-1]):
+        axis = _without_casts(one)
+        if not isinstance(axis, Var) or axis.name not in axes or variables_read(other) & set(axes):
+            continue
+        key = _without_casts(other)
+        if _is_integer(key.dtype):
+            return axis.name, key
+    return None
+
+
+def _without_casts(e: Expr) -> Expr:
+    """An integer that was only made wider."""
+    while isinstance(e, Apply) and e.op == "cast" and _is_signed(e.dtype) and _is_integer(e.args[0].dtype):
+        if _bits(e.args[0].dtype) > _bits(e.dtype):
+            break
+        e = e.args[0]
+    return e
+
+
+def _bits(dtype: str) -> int:
+    """Bits of a signed integer that holds all numbers of a type."""
+    return 64 if dtype == "index" else 8 * itemsize(dtype) + dtype.startswith("u")
+
+
+def _is_signed(dtype: str) -> bool:
+    return dtype == "index" or dtype.startswith("int")
+
+
+def _is_integer(dtype: str) -> bool:
+    """Whether all numbers of a type are places."""
+    return _is_signed(dtype) or (dtype.startswith("uint") and dtype != "uint64")
