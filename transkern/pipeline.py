@@ -27,6 +27,7 @@ from transkern.fuse.checks.guards import (
 from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
+from transkern.fuse.checks.searched import ask_any_first
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
@@ -225,6 +226,7 @@ PASSES: tuple[Pass, ...] = (
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
+    ask_any_first,  # of several axes, when they are apart
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests

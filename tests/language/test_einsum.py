@@ -16,7 +16,7 @@ SIZES = dict(zip("abcijktp", (4, 5, 6, 2, 3, 7, 2, 3), strict=True))
     "subscripts",
     [
         "ai,tij,bj->tab", "ij,jk,ka->ia", "pi,ij,pj->p", "i,ij,j->", "ij,jk,ki->", "a,b,c->abc", "tij,bj->tib",
-        "ijt,ijc->ct", "tij,jic->tc", "ji,jk->ki", "ii,ij,jk->k", "...i,ij,j->...",
+        "ijt,ijc->ct", "tij,jic->tc", "ji,jk->ki", "ii,ij,jk->k", "...i,ij,j->...", "ak,bk,k->ab", "i,ij,ik->kj",
     ],
 )  # fmt: skip
 def test_einsum(subscripts: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,8 +79,8 @@ def test_lengths(function: Callable[..., Any]) -> None:
 
 
 def test_a_state_of_its_own_elements_has_no_copy() -> None:
-    text = "import numpy as np\n" + inspect.getsource(shifted)
-    program = program_of(text, "shifted", "f(float64[n],int)", PASSES)
+    text = "import numpy as np\n" + inspect.getsource(shifted).replace("(x, w):", "(x, widths):\n    w = widths[0]")
+    program = program_of(text, "shifted", "f(float64[n],int64[m])", PASSES)
     branches = [s for s in walk(program.body) if isinstance(s, n.If) and s.orelse]
     assert any(
         not any(isinstance(x, n.Alloc) for x in walk(s.then)) and any(isinstance(x, n.Alloc) for x in walk(s.orelse))

@@ -260,7 +260,11 @@ class Context:
         if isinstance(value, Const):
             return value
         facts = self.facts
-        if not buffers_read(value) and variables_read(value) <= facts.entry:
+        made = facts.unnamed(value)  # ``half = n // 2; np.arange(half)``: of the arguments, too
+        if facts.is_of_arguments(made):
+            value = made
+            if isinstance(value, Const):
+                return value
             if value not in facts.extents:
                 facts.extents[value] = b.size(f"extent{len(facts.extents) or ''}.size")
                 facts.entry.add(facts.extents[value].name)

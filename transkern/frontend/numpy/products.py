@@ -237,7 +237,7 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
         problem = "`np.einsum` that adds numbers of float16, which NumPy rounds between"
         ctx.fail(refusals.DTYPE, problem, "convert them with .astype")
     operands = [stored(ctx, v, "operand") for v in operands]
-    for (one, two), labels in _pairs(terms, out):
+    for (one, two), labels in _pairs(terms, out, _has_library(ctx, dtype)):
         rest = [k for k in range(len(terms)) if k not in (one, two)]
         part = _sum_of_products(
             ctx, [terms[one], terms[two]], [operands[one], operands[two]], labels, extents, dtype, True
@@ -280,9 +280,9 @@ def _sum_of_products(
     return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
 
 
-def _pairs(terms: Sequence[str], out: str) -> list[tuple[tuple[int, int], str]]:
+def _pairs(terms: Sequence[str], out: str, products: bool) -> list[tuple[tuple[int, int], str]]:
     """Which two factors are multiplied first, and the labels of what they make, while there are more than two; none,
-    where these sums are nests as deep as the one of all factors."""
+    where these sums are nests as deep as the one of all factors and the last of them is no product of matrices."""
     left, found = list(terms), list[tuple[tuple[int, int], str]]()
     most = len(set("".join(terms)))
     while len(left) > 2:
@@ -298,16 +298,16 @@ def _pairs(terms: Sequence[str], out: str) -> list[tuple[tuple[int, int], str]]:
             return []
         found.append(((one, two), kept))
         left = [*(t for k, t in enumerate(left) if k not in (one, two)), kept]
-    return found if len(set("".join(left))) < most else []
+    return found if len(set("".join(left))) < most or (products and _groups(left, out) is not None) else []
 
 
-def _matrix_product(
-    ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str
-) -> Value | None:
-    """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
-    operand, and of the result, in two groups."""
-    if not ctx.session.steps_take_views or len(terms) != 2 or np.dtype(dtype).kind not in "fc":
-        return None
+def _has_library(ctx: Context, dtype: str) -> bool:
+    """Whether products of matrices are a library's, which takes views."""
+    return ctx.session.steps_take_views and np.dtype(dtype).kind in "fc"
+
+
+def _groups(terms: Sequence[str], out: str) -> tuple[str, str, str] | None:
+    """The labels that a product of two matrices adds up, those of its rows and of its columns, in groups."""
     one, two = terms
     inner = "".join(label for label in one if label in two)
     rows, columns = ("".join(label for label in t if label not in inner) for t in terms)
@@ -315,8 +315,20 @@ def _matrix_product(
         return None
     if one not in (rows + inner, inner + rows) or two not in (inner + columns, columns + inner):
         return None
-    if out not in (rows + columns, columns + rows):
+    return (inner, rows, columns) if out in (rows + columns, columns + rows) else None
+
+
+def _matrix_product(
+    ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str
+) -> Value | None:
+    """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
+    operand, and of the result, in two groups."""
+    if len(terms) != 2 or not _has_library(ctx, dtype):
         return None
+    found = _groups(terms, out)
+    if found is None:
+        return None
+    (one, two), (inner, rows, columns) = terms, found
     axes = _axes(ctx, extents)
     for labels, value in zip(terms, operands, strict=True):
         at = (axes[label] for label in labels)

@@ -13,7 +13,7 @@ from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import OrNone, Slice, Value
 from transkern.ir import build as b
 from transkern.ir import extremes
-from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.expr import Apply, Const, Expr, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,14 @@ def settle_slice(ctx: Context, item: Slice, extent: Expr) -> Span:
     if step is None or step > 0:
         begin = _or_default(item.start, _from_end(ctx, start, extent, b.ZERO), b.ZERO)
         if item.stop is None:
-            length = b.maximum(b.sub(extent, begin), b.ZERO)
+            length = b.sub(extent, begin)
+            length = length if b.at_least(extent, begin) else b.maximum(length, b.ZERO)
         else:
             last = _or_default(item.stop, _from_end(ctx, stop, extent, extent), extent)
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
-            length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
+            whole = b.at_least(extent, last) or _is_of_parts(ctx, last, extent)
+            within = last if whole else b.minimum(last, extent)
+            length = b.maximum(b.sub(within, begin), b.ZERO)
             gap = b.difference(last, begin)
             if gap is not None and gap > 0 and ctx.facts.within(b.sub(last, b.ONE), extent)[1]:
                 length = b.index(gap)  # a[k : k + 3] that is seen to be inside
@@ -101,7 +104,16 @@ def bound(ctx: Context, value: Value) -> Expr:
     expr = scalar_expr(ctx, value)
     if expr.dtype == "uint64":  # beyond the end of every array
         expr = Apply("minimum", (expr, Const(extremes.HIGHEST, "uint64")), "uint64")
-    return b.as_index(expr)
+    made = ctx.facts.unnamed(b.as_index(expr))  # ``half = n // 2``: what it is of the sizes is known then
+    return made if ctx.facts.is_of_arguments(made) else b.as_index(expr)
+
+
+def _is_of_parts(ctx: Context, bound: Expr, extent: Expr) -> bool:
+    """Whether a bound is as much as there is in whole parts, ``x[: n // k * k]``, which have a length: held for so."""
+    return any(
+        isinstance(k, Var) and b.mul(b.floordiv(extent, k), k) == bound and ctx.facts.assume_at_least(k, 1)
+        for k in b.factors(bound)
+    )
 
 
 def _or_default(given: Value | None, bound: Expr, default: Expr) -> Expr:
@@ -119,8 +131,14 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
             return bound
         return b.maximum(b.add(extent, bound), b.index(floor))
     certain, _ = ctx.facts.within(bound, b.add(extent, b.ONE))
-    if certain:
+    if certain or _is_of_parts(ctx, bound, extent):
         return bound
+    back = b.difference(extent, bound)
+    if floor == 0 and back is not None and back > 0:
+        if back <= 2:  # n - 1 and n - 2: below 0, they are before the beginning from the end, too
+            return b.maximum(bound, b.ZERO)
+        if ctx.facts.assume_at_least(extent, back):
+            return bound
     gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
     if floor == 0 and b.is_nonnegative(gap) and ctx.facts.not_negative(bound):
         return bound

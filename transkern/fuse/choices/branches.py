@@ -18,12 +18,14 @@ greatest, which it makes no vectors of: ours ask for one value.
 
 GCC 12 loads under masks otherwise, one for each load and vector, and as many vectors as a vector of `m` has elements.
 
-`ask_once`: the greatest of three and more numbers, of which any may be NaN, is asked for NaN once. GCC 12 makes no
-vectors of a maximum of a maximum as NumPy has it, whose NaN it looks for by what has been chosen.
+`ask_once`: the greatest of three and more numbers, of which any may be NaN, is asked for NaN once, also where some of
+them are the least of others (`np.maximum(np.minimum(a, b), c)`). GCC 12 makes no vectors of a maximum of a maximum as
+NumPy has it, whose NaN it looks for by what has been chosen.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from transkern.analysis.scalars import exposed
@@ -32,7 +34,7 @@ from transkern.fuse.lanes.together import always, is_arithmetic
 from transkern.fuse.scalars.load_once import is_within
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
@@ -237,39 +239,88 @@ def _surely(s: n.Loop) -> set[Expr]:
 def ask_once(program: n.Program) -> n.Program:
     """The program with one question for NaN in each extreme of several numbers, in parallel loops; as it was where
     flags of floats are read: sums of numbers set them."""
-    if program.warns or not any(_asked_once(e) is not None for e in exprs(program.body)):
+    if program.warns or not any(_extreme_of(e) for e in exprs(program.body)):
         return program
+    names = Names.of(program)
 
     def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
-        def one(s: n.Stmt) -> n.Stmt:
+        out: list[n.Stmt] = []
+        for s in statements:
             deeper = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
-            return with_bodies(map_own(s, _asked_once) if inside else s, lambda inner: block(inner, deeper))
-
-        return tuple(map(one, statements))
+            if inside and isinstance(s, n.Let | n.Assign | n.Store | n.Accumulate):
+                out += _asking_once(s, names)
+            else:
+                out.append(with_bodies(s, functools.partial(block, inside=deeper)))
+        return tuple(out)
 
     return replace(program, body=block(program.body, inside=False))
 
 
-def _asked_once(e: Expr) -> Expr | None:
+def _asking_once(s: n.Stmt, names: Names) -> list[n.Stmt]:
+    """A statement, behind names for the numbers that its extremes are of, where these are computed."""
+    before: list[n.Let] = []
+    sure = {e for own in own_exprs(s) for e in always(own)}
+    named: dict[Expr, Var] = {}
+
+    def name(x: Expr) -> Expr:
+        x = b.map_expr(x, change)  # what an extreme is of may have one in it
+        if isinstance(x, Load | Var | Const):
+            return x
+        if x not in named:
+            named[x] = Var(names.fresh("number"), x.dtype)
+            before.append(n.Let(named[x].name, x))
+        return named[x]
+
+    def change(e: Expr) -> Expr | None:
+        operands = _extreme_of(e)
+        if not operands or not all(isinstance(x, Load | Var | Const) or x in sure for x in operands):
+            return None
+        assert isinstance(e, Apply)
+        numbers = {x: name(x) for x in operands}
+        odd, total = _any_nan([x for x in numbers.values() if not isinstance(x, Const)])
+        most = _of_numbers(e, numbers)
+        if e in sure:  # before the choice: within it, GCC 12 compares under masks, and has no instruction for extremes
+            before.append(n.Let(names.fresh("most"), most))
+            most = Var(before[-1].name, e.dtype)
+        return b.where(odd, total, most)
+
+    changed = map_own(s, change)
+    return [*before, changed]
+
+
+def _extreme_of(e: Expr) -> list[Expr]:
+    """The numbers that an extreme is of, also by way of the other kind (`max(min(a, b), c)`): three or more, any of
+    which may be NaN; none of anything else."""
     if not isinstance(e, Apply) or e.op not in _OF_NUMBERS or e.dtype not in ("float32", "float64"):
-        return None
-    numbers = list(_operands(e, e.op))
-    if len(numbers) < 3 or any(not isinstance(x, Load | Var) for x in numbers):
-        return None
-    most, total = numbers[0], numbers[0]
-    odd: Expr = Apply("isnan", (most,), "bool")
+        return []
+    numbers = list(dict.fromkeys(_operands(e)))
+    is_odd = any(isinstance(x, Const) and x.value != x.value for x in numbers)
+    return numbers if sum(not isinstance(x, Const) for x in numbers) > 2 and not is_odd else []
+
+
+def _any_nan(numbers: Sequence[Expr]) -> tuple[Expr, Expr]:
+    """Whether any of some numbers is NaN, and what they come to then."""
+    odd: Expr = Apply("isnan", (numbers[0],), "bool")
+    total = numbers[0]
     for x in numbers[1:]:
-        most = Apply(_OF_NUMBERS[e.op], (most, x), e.dtype)
-        total = Apply("add", (total, x), e.dtype)
         odd = Apply("logical_or", (odd, Apply("isnan", (x,), "bool")), "bool")
-    return b.where(odd, total, most)
+        total = Apply("add", (total, x), x.dtype)
+    return odd, total
 
 
-def _operands(e: Expr, op: str) -> Iterator[Expr]:
+def _of_numbers(e: Expr, numbers: dict[Expr, Expr]) -> Expr:
+    """The same extreme, of which no number is NaN."""
+    if e in numbers:
+        return numbers[e]
+    assert isinstance(e, Apply)
+    return Apply(_OF_NUMBERS[e.op], tuple(_of_numbers(x, numbers) for x in e.args), e.dtype)
+
+
+def _operands(e: Expr) -> Iterator[Expr]:
     """The numbers that an extreme is of, in the order in which they are compared."""
     match e:
-        case Apply(same, (x, y), _) if same == op:
-            yield from _operands(x, op)
-            yield from _operands(y, op)
+        case Apply(op, (x, y), _) if op in _OF_NUMBERS:
+            yield from _operands(x)
+            yield from _operands(y)
         case _:
             yield e

@@ -8,7 +8,16 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import buffers_written, exprs, own_exprs, places_named, variables_read, walk, walk_expr
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    exprs,
+    own_exprs,
+    places_named,
+    variables_read,
+    walk,
+    walk_expr,
+)  # fmt: skip
 
 VECTOR = 64
 """Bytes of a vector."""
@@ -28,8 +37,12 @@ def touched_in_loops(
 
 def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
     """How many accesses inside the loops of `body` are contiguous along `axis`, less those that are far apart."""
+    return _score(axis, touched_in_loops(body, buffers))
+
+
+def _score(axis: str, touched: Iterable[tuple[tuple[Expr, ...], n.Buffer]]) -> int:
     score = 0
-    for index, info in touched_in_loops(body, buffers):
+    for index, info in touched:
         used = [k for k, i in enumerate(index) if axis in variables_read(i)]
         if not used:
             continue
@@ -40,14 +53,18 @@ def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) 
 
 
 def slides(axis: str, s: n.Loop, buffers: dict[str, n.Buffer]) -> bool:
-    """Whether all that a loop reads along `axis` is contiguous, and some of it moves along with the loop itself. Where
-    subscripts decide about a term (`windows.py`: the borders), there is little of it."""
+    """Whether all that a loop reads along `axis` is contiguous, and some of it moves along with the loop itself. What
+    is looked up at places that are read lies apart along any axis. Where subscripts decide about a term (`windows.py`:
+    the borders), there is little of it."""
     asked = (e for e in exprs(s.body) if isinstance(e, Apply) and e.dtype == "bool" and e.args[0].dtype == "index")
     if any(axis in variables_read(e) for e in asked):
         return False
     every = touched_in_loops((s,), buffers)
-    moving = [(index, info) for index, info in every if any(axis in variables_read(i) for i in index)]
-    if not moving or contiguous(axis, (s,), buffers) != len(moving):
+    moving = [
+        (index, info) for index, info in every
+        if any(axis in variables_read(i) for i in index) and not any(map(buffers_read, index))
+    ]  # fmt: skip
+    if not moving or _score(axis, moving) != len(moving):
         return False
     return any({Var(axis, "index"), Var(s.axis, "index")} <= b.affine(index[-1])[0].keys() for index, _ in moving)
 

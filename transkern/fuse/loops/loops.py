@@ -18,13 +18,14 @@ from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.states.reading import is_cheap
+from transkern.fuse.states.reading import is_cheap, may_trap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
+    dearest,
     map_statement,
     own_exprs,
     scalars_set,
@@ -39,6 +40,7 @@ from transkern.records import replace
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 _QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)  # raise nothing, and end nothing
 _SEARCHES = ("first", "any", "all")  # end where they find something: alone they look at many elements together
+_SLOW = 20  # what functions cost (`ir.ops`), which vectors compute to other bits than single numbers
 _STREAMS, _FEW, _NEAR = 8, 16, 40  # loops in order that run as one (all has registers), of statements; how far apart
 
 
@@ -186,7 +188,7 @@ class _Fusing(Walk):
         makes is: they cost less than the array between them, though they are done in no lanes then. Within lanes, so is
         any that does not mind the order."""
         if _is_parallel(one.head):
-            return not self._is_beside(one, two)
+            return not self._is_beside(one, two) and not self._is_slow_filter(one, two)
         suits = _is_orderless if self.within_lanes else _is_simple
         few = isinstance(two.head, n.Loop) and len(two.head.body) <= _FEW and all(map(suits, two.head.body))
         return self.apart and few and self._hands_arrays(one, two)
@@ -197,6 +199,14 @@ class _Fusing(Walk):
         if not self.apart or one.written & two.used or two.written & (one.used | one.written) or one.set & two.read:
             return False
         return _depth(one.head) != _depth(two.head)
+
+    def _is_slow_filter(self, one: _Piece, two: _Piece) -> bool:
+        """Whether a filter would compute in order what has loops of its own, or functions, in vectors and threads: an
+        array between them costs less."""
+        if not self.apart or self.within_lanes or not isinstance(two.head, n.Compact):
+            return False
+        _, *inside = walk((one.statement(),))
+        return any(isinstance(s, n.Loop | n.While) or dearest(e) >= _SLOW for s in inside for e in own_exprs(s))
 
     def _fusible(self, one: _Piece, loop: _Piece, two: _Piece) -> bool:
         """Whether `one` may go on with `two`: the `loop` that it is with the axis of the other."""
@@ -365,14 +375,6 @@ def _inner(loop: n.Loop | n.Compact) -> _Inner:
     if isinstance(loop, n.Compact):
         found.local.add(loop.count)  # set when the loop has ended: inside, it is still what it was
     return found
-
-
-def may_trap(e: Expr) -> bool:
-    """Whether it divides integers by what a check may have kept from being 0."""
-    return (
-        isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not e.dtype.startswith("float")
-        and not isinstance(e.args[1], Const)
-    )  # fmt: skip
 
 
 def _is_parallel(s: n.Stmt) -> bool:

@@ -15,8 +15,8 @@ from __future__ import annotations
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.lanes.together import always
-from transkern.fuse.loops.loops import may_trap
 from transkern.fuse.scalars.load_once import is_within
+from transkern.fuse.states.reading import may_trap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var

@@ -130,6 +130,14 @@ def is_cheap(value: Expr) -> bool:
     return all(x.op in _CHEAP for x in operations)
 
 
+def may_trap(e: Expr) -> bool:
+    """Whether it divides integers by what a check may have kept from being 0."""
+    return (
+        isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not e.dtype.startswith("float")
+        and not isinstance(e.args[1], Const)
+    )  # fmt: skip
+
+
 def touched(s: n.Stmt) -> frozenset[str]:
     """The buffers that a statement itself, not one inside it, reads, writes, makes or returns."""
     if any(True for _ in bodies(s)):
