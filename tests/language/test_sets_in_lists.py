@@ -39,6 +39,21 @@ def of_rows(x: Any) -> Any:
     return made, [len(s) for s in made]
 
 
+def named(x: Any) -> Any:
+    a: Any = set()
+    pair: Any = [a, set()]
+    for v in x:
+        pair[int(v) % 2].add(int(v))
+    a.add(50)
+    pair[0].discard(4)
+    out = []
+    for v in x:
+        s: Any = set()
+        out.append(s)
+        s.add(int(v))
+    return sorted(a), [len(p) for p in pair], 4 in a, out
+
+
 def popped(k: int) -> Any:
     made: Any = [{1, 2, 3}, {5}]
     got = made[k].pop()
@@ -53,7 +68,7 @@ EDGES = [[0, 1], [1, 2], [2, 0], [3, 4]]
     ("function", "args"),
     [
         (neighbours, (EDGES,)), (groups_of, (np.arange(0, 100, 3), 4)), (groups_of, (np.arange(0), 1)),
-        (of_rows, (np.arange(8).reshape(2, 4) % 3,)), (popped, (0,)), (popped, (1,)),
+        (of_rows, (np.arange(8).reshape(2, 4) % 3,)), (named, (np.array([3.0, 1, 4]),)), (popped, (0,)), (popped, (1,)),
     ],
 )  # fmt: skip
 def test_sets(function: Any, args: Any) -> None:

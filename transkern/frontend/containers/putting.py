@@ -147,6 +147,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
+    if pools.is_set(ctx, value):
+        value = placed_set(ctx, value)
     if isinstance(value, (Object, Dict)):
         if isinstance(value, Object) and isinstance(ctx.deref(value), Seq):
             twins.note_original(ctx, owner.buffer, value, owner.site)
@@ -157,8 +159,6 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         return
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
         optional_wanted(ctx, owner)
-    if pools.is_set(ctx, value):
-        value = _placed_set(ctx, value)
     if isinstance(value, Instance) or owner.objects is not None:
 
         expr = object_number(ctx, owner, value).expr
@@ -420,17 +420,23 @@ def placed_dict(ctx: Context, contents: Value) -> Value:
     return put_object(ctx, held, dict(zip(contents.keys, contents.items, strict=True)))
 
 
-def _placed_set(ctx: Context, value: Value) -> Instance:
-    """A set that is put into a list, in the lists of all sets: as a copy, unless it stands there."""
+def placed_set(ctx: Context, value: Value) -> Instance:
+    """A set that is put into a list, in the lists of all sets: as a copy, unless it stands there. One with a name, by
+    which it may be changed, is made there."""
     contents = ctx.deref(value)
     if isinstance(contents, Hashed) and contents.instance is not None:
         return contents.instance
-    held = pools.pool_of_sets(ctx, f"{describe(contents)} in a list or dict of run-time length")
+    problem = f"{describe(contents)} in a list or dict of run-time length"
+    held = pools.pool_of_sets(ctx, problem)
+    if isinstance(value, Object) and not handing.is_last_look(ctx, value):
+        error = NotKnown(refusals.TWO_NAMES, problem, "put a copy there: set(s)", ctx.session.span, ctx.session.lines)
+        error.finding = ctx.learned.of_list("standing", ctx.heap.sites[value.token])
+        raise error
     made: dict[str, Value] = {}
     for (name, part), column in zip(pools.parts_of_set(ctx, contents).items(), held.owner.columns, strict=True):
         assert column.rows is not None
         made[name] = _row_of(ctx, column.rows, part)
-    if isinstance(contents, Hashed) and not handing.is_last_look(ctx, value):
+    if isinstance(value, Hashed) and not handing.is_last_look(ctx, value):
         handing.only_read(ctx, value)
     return put_object(ctx, held, made)
 
