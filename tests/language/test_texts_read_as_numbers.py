@@ -32,11 +32,17 @@ def parts(v: float) -> Any:
     return math.frexp(v)
 
 
+def scaled(v: float, k: int) -> float:
+    return math.ldexp(v, k)
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
         (known, ("110", 2)), (known, ("ff", 16)), (known, ("9", 8)), (of_digits, (5,)), (of_digits, (0,)),
         (of_digits, (-6,)), (chosen, (np.array([1.0, 0, 1]),)), (chosen, (np.zeros(17),)),
+        *((scaled, (v, k)) for v, k in ((0.75, 3), (-0.0, 9**9), (1.5, 1024), (5e-324, 60), (-1.0, -(2**40)))),
+        *((scaled, (v, 2000)) for v in (math.inf, math.nan, -0.0, 1e-300)),
         *((parts, (v,)) for v in (0.0, -0.0, math.inf, math.nan, 5e-324, 3, -1e300)),
     ],
 )  # fmt: skip

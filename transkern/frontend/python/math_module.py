@@ -31,10 +31,11 @@ FUNCTIONS = {
     "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan",
     "isinf": "isinf", "isfinite": "isfinite", "copysign": "copysign", "log": "log", "hypot": "hypot", "fmod": "fmod",
     "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "", "isclose": "", "gcd": "", "modf": "", "frexp": "",
-    "prod": "", "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
+    "ldexp": "", "prod": "", "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
 }  # fmt: skip
 _CONSTANT = ("factorial", "comb", "perm", "lcm", "isqrt")  # integers that outgrow 64 bits
 _INSTEAD = {"lcm": "write a // math.gcd(a, b) * b", "isqrt": "write int(math.sqrt(x)), exact below 2**52"}
+_FAR = 5000
 _ROUNDING = ("floor", "ceil", "trunc")
 
 
@@ -199,6 +200,20 @@ def _frexp(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -
     return Seq((Scalar(part, True), Scalar(b.cast(exponent, "index"), True)))
 
 
+def _ldexp(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    given = exact_expr(ctx, args[1])
+    if not given.dtype.startswith(("index", "int", "uint", "bool")):
+        ctx.guard(b.FALSE, "TypeError", "Expected an int as second argument to ldexp.")
+    x = ctx.let(b.cast(exact_expr(ctx, args[0]), "float64"), "x")
+    exponent = b.as_index(in_64_bits(ctx, given, "OverflowError", TOO_LARGE))
+    few = b.maximum(b.minimum(exponent, b.index(_FAR)), b.index(-_FAR))  # all floats are zero or infinite before
+    made = apply(ctx, "ldexp", [Scalar(x), Scalar(b.cast(few, "int32"))])
+    found = ctx.let(scalar_expr(ctx, made), "found")
+    endless = b.both(Apply("isinf", (found,), "bool"), b.logical_not(Apply("isinf", (x,), "bool")))
+    ctx.guard(b.logical_not(endless), "OverflowError", "math range error")
+    return Scalar(found, True)
+
+
 def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     counted = iteration(ctx, args[0])
     if not isinstance(counted, list):
@@ -221,5 +236,5 @@ def _dist(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
 
 
 _SPECIAL: dict[str, Any] = {
-    "isclose": _isclose, "gcd": _gcd, "modf": _modf, "frexp": _frexp, "prod": _prod, "dist": _dist,
+    "isclose": _isclose, "gcd": _gcd, "modf": _modf, "frexp": _frexp, "ldexp": _ldexp, "prod": _prod, "dist": _dist,
 }  # fmt: skip
