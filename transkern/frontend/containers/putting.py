@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import MustGrow, NotKnown
+from transkern.frontend.anew import Finding, MustGrow, NotKnown
 from transkern.frontend.containers import list_types, pools, rows
 from transkern.frontend.containers.elements import numbers, numbers_of, row_start
 from transkern.frontend.containers.list_types import (
@@ -430,7 +430,9 @@ def placed_set(ctx: Context, value: Value) -> Instance:
     held = pools.pool_of_sets(ctx, problem)
     if isinstance(value, Object) and not handing.is_last_look(ctx, value):
         error = NotKnown(refusals.TWO_NAMES, problem, "put a copy there: set(s)", ctx.session.span, ctx.session.lines)
-        error.finding = ctx.learned.of_list("standing", ctx.heap.sites[value.token])
+        site = ctx.heap.sites[value.token]
+        if ctx.learned.of_list("together", site) is not None:
+            error.finding = Finding("together", frozenset((site,)))
         raise error
     made: dict[str, Value] = {}
     for (name, part), column in zip(pools.parts_of_set(ctx, contents).items(), held.owner.columns, strict=True):
