@@ -25,6 +25,7 @@ from transkern.frontend.values.values import (
     Array,
     Dict,
     GrowingList,
+    Hashed,
     Instance,
     Object,
     OrNone,
@@ -114,6 +115,9 @@ class Context:
         if isinstance(value, Instance):
             pool = value.pool
             items = tuple(pool.attribute(self, value, name) for name in pool.names)
+            if pool.kind is set:
+                keys, alive, codes, table, info = map(self.deref, items)
+                return Hashed("set", keys, alive, codes, table, info, pool.spare, instance=value)  # type: ignore[arg-type]
             return Dict(pool.names, items) if pool.kind is dict else Record(pool.kind, pool.names, items)
         return heap.contents[value.token] if isinstance(value, Object) else value
 

@@ -78,6 +78,8 @@ def container_text(r: n.TupleResult) -> str:
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, row)]"
         made = f"[(lambda o: ({set_all}, o)[1])(c.__new__(c)) for row in zip(*a)]"
         of = class_text(r.of) if r.of else "dict"
+        if r.of == "builtins:set":  # its parts are those of `compositions.hashes`
+            made = "[{k[n] for n in t if n >= 0 and l[n]} for k, l, _, t, *_ in zip(*a)]"
         if not r.of:
             made = f"[dict(zip({r.keys!r}, row)) for row in zip(*a)]"
         chosen = "[made[k] for k in numbers]" if r.kind == "objects" else "made[numbers]"

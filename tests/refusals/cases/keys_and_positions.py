@@ -37,11 +37,11 @@ def complex_seen_instead(x):
     return len(seen)
 
 
-def sets_by_key(k):
-    """sets_by_key(int64[n])"""
+def dicts_by_key(k):
+    """dicts_by_key(int64[n])"""
     seen = {}
     for i in k:
-        seen[i] = set()
+        seen[i] = {}
     return len(seen)
 
 

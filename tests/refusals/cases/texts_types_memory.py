@@ -127,16 +127,18 @@ def class_within(x):
 
 def pattern(x):
     """pattern(float64[3])"""
-    match x:
-        case [a, b, _]:
-            return a + b
+    match (x[0], x[1]):
+        case (0.0, a) | (a, 0.0):
+            return a
     return 0.0
 
 
 def pattern_instead(x):
     """pattern_instead(float64[3])"""
-    if len(x) == 3:
-        return x[0] + x[1]
+    if x[0] == 0.0:
+        return x[1]
+    if x[1] == 0.0:
+        return x[0]
     return 0.0
 
 

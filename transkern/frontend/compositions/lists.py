@@ -350,3 +350,8 @@ def from_keys(keys: Any, value: Any) -> Any:
 def item_of(values: Any, key: Any) -> Any:
     """``values.__getitem__(key)``."""
     return values[key]
+
+
+def put_empty_sets(owner: Any, count: Any) -> None:
+    for _ in range(count):
+        owner.append(set())

@@ -60,6 +60,39 @@ def number_of(characters: Any) -> Any:
     return number
 
 
+def number_in_base(characters: Any, base: Any) -> Any:
+    """``int(text, base)`` of a text of digits, perhaps with a sign, and with what tells of base 2, 8 or 16."""
+    first = 1 if len(characters) > 0 and (characters[0] == "-" or characters[0] == "+") else 0
+    marked = False
+    if first + 2 < len(characters) and characters[first] == "0":
+        mark = characters[first + 1]
+        if base == 2:
+            marked = mark == "b" or mark == "B"
+        if base == 8:
+            marked = mark == "o" or mark == "O"
+        if base == 16:
+            marked = mark == "x" or mark == "X"
+    start = first + 2 if marked else first
+    if start == len(characters):
+        raise RuntimeError("int() of a text that is no plain number is not compiled")
+    number = 0
+    for k in range(start, len(characters)):
+        code = ord(characters[k])
+        digit = 99
+        if 48 <= code <= 57:
+            digit = code - 48
+        if 97 <= code <= 122:
+            digit = code - 87
+        if 65 <= code <= 90:
+            digit = code - 55
+        if digit >= base:
+            raise RuntimeError("int() of a text that is no plain number is not compiled")
+        number = base * number + digit
+    if characters[0] == "-":
+        number = -number
+    return number
+
+
 def part_of(text: Any, start: Any, stop: Any) -> Any:
     """``text[start:stop]``."""
     first = max(start + len(text), 0) if start < 0 else start

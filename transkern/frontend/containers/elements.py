@@ -6,17 +6,22 @@ from dataclasses import replace
 
 from transkern import refusals
 from transkern.frontend.context import Context
+from transkern.frontend.loops.trips import trip_count
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.values import doubts
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     CHARACTERS,
     OPTIONAL,
     Array,
     Char,
+    Concatenation,
     GrowingList,
     Instance,
     OneOf,
     OrNone,
+    Range,
     Record,
     Row,
     Rows,
@@ -92,3 +97,24 @@ def array_of(ctx: Context, rows: Rows, number: Expr) -> Array:
 
 def row_start(ctx: Context, row: Row) -> Expr:
     return ctx.let(Load(row.rows.starts.buffer, (row.number,), "index"), "start")
+
+
+def numbers_of(ctx: Context, value: Value) -> tuple[Array, bool]:
+    """The elements of an iterable of run-time length, and whether they are Python's numbers."""
+    if isinstance(value, Range):
+        axis = ctx.names.axis("i", trip_count(value.start, value.stop, value.step))
+        return Array((axis,), b.add(value.start, b.mul(value.step, axis.var))), True
+    if isinstance(value, GrowingList) and not value.columns:
+        array = list_array(ctx, value)
+        body = array.body
+        return replace(array, body=b.cast(body, "index") if value.dtype == "index" else body), value.python
+    if isinstance(value, (Array, Concatenation)):
+        array = as_array(ctx, value)
+        return ctx.kept(array), False
+    help = "append in a loop, or use np.concatenate"
+    ctx.fail(refusals.OPERANDS, f"extending a list by {describe(value)}", help)
+
+
+def numbers(ctx: Context, value: Value) -> Array:
+    """The elements of an iterable of run-time length, of their own type."""
+    return numbers_of(ctx, value)[0]

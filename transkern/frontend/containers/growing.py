@@ -12,7 +12,7 @@ from transkern import refusals
 from transkern.frontend import compositions
 from transkern.frontend.anew import Finding, NotKnown, Site
 from transkern.frontend.containers import putting, rows
-from transkern.frontend.containers.elements import element, is_typed, list_position
+from transkern.frontend.containers.elements import element, is_typed, list_position, numbers_of
 from transkern.frontend.containers.list_types import (
     all_typed,
     columns_of,
@@ -27,7 +27,6 @@ from transkern.frontend.containers.making import held, list_of, new
 from transkern.frontend.containers.putting import (
     append,
     must_be_own,
-    numbers_of,
     of_one_class,
     put,
     row_number,
@@ -62,21 +61,12 @@ _NO_ARGUMENT = ("OverflowError", NO_SIZE)
 def filled(ctx: Context, name: str, items: Sequence[Value], site: Site | None = None) -> GrowingList:
     """A list with `items` in it."""
     owner = new(ctx, name, site, len(items))
+    if len(items) > 1 and all(i == Seq((), "set") for i in items):
+        compositions.compose(ctx, "lists", "put_empty_sets", [owner, Static(len(items))], {})
+        items = ()
     for item in items:
         append(ctx, owner, item)
     return owner
-
-
-def nothings(ctx: Context, extent: Expr) -> GrowingList:
-    """``[None] * extent``."""
-    made = new(ctx, "items")
-    flags = list_of(ctx, Array(ctx.names.axes((extent,)), b.TRUE), True)
-    held = GrowingList(ctx.names.fresh(f"{made.buffer}_1"), made.count, around=made.around.of_parts)
-    made.row, made.columns = OPTIONAL, [replace(flags, count=made.count, extent=None), held]
-    ctx.lists.columns[made.buffer] = [held.buffer]
-    ctx.names.bounds[made.count] = ctx.names.bounds[flags.count]
-    ctx.emit(n.Assign(made.count, extent))
-    return made
 
 
 def forget_behind_none(ctx: Context, owner: GrowingList) -> None:

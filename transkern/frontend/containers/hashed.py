@@ -160,7 +160,7 @@ def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
     if not is_typed(ctx, owner.keys) or _is_of_another_kind(owner, key):
         return Scalar(b.index(-1), True)
     found = compose(
-        ctx, "hashes", "find", [owner.keys, owner.alive, owner.codes, owner.table, key, _code(ctx, key)], {}
+        ctx, "hashes", "find", [*owner.lists[:4], key, _code(ctx, key)], {}
     )  # fmt: skip
     return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
 
@@ -251,8 +251,9 @@ def _value(ctx: Context, owner: Hashed, number: Scalar) -> Value:
 def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Value:
     assert owner.values is not None
     made = ctx.deref(default)
-    if isinstance(made, (Hashed, Dict)) or (isinstance(made, Seq) and made.kind not in ("list", "tuple")):
-        ctx.fail(refusals.RUN_TIME_KEYS, "a dict of sets or of dicts", "keep lists in it, or keys that are pairs")
+    kind = made.kind if isinstance(made, (Hashed, Seq)) else "list"
+    if isinstance(made, Dict) or kind not in ("list", "tuple", "set"):
+        ctx.fail(refusals.RUN_TIME_KEYS, "a dict of dicts", "keep lists in it, or keys that are pairs")
     number = add(ctx, owner, key)
     compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
     return _value(ctx, owner, number)
@@ -347,7 +348,7 @@ def delete(ctx: Context, owner: Hashed, key: Value) -> None:
         compose(ctx, "hashes", "discard", [owner.alive, owner.info, find(ctx, owner, key)], {})
         return
     number = _present(ctx, find(ctx, owner, key), key)
-    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    compose(ctx, "hashes", "remove", [owner.lists[1], owner.lists[4], number], {})
 
 
 def copied(ctx: Context, owner: Hashed, site: Site) -> Hashed:
@@ -378,13 +379,13 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
         if contents.kind == "set" and is_typed(ctx, contents.keys):
             compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
         elif contents.kind == "dict" and contents.default is None and contents.of is None:
-            compose(ctx, "hashes", "update_from_dict", [*owner.lists[1:], owner, keys(ctx, contents)], {})
+            compose(ctx, "hashes", "update_from_dict", [*owner.lists[1:], owner.itself, keys(ctx, contents)], {})
         elif contents.kind == "dict":  # of another class: one key after the other
-            compose(ctx, "hashes", "update_set", [owner, keys(ctx, contents)], {})
+            compose(ctx, "hashes", "update_set", [owner.itself, keys(ctx, contents)], {})
         return
     if isinstance(contents, Dict):
         contents = Seq(tuple(key_value(k) for k in contents.keys))
-    compose(ctx, "hashes", "update_set", [owner, in_memory(ctx, contents)], {})
+    compose(ctx, "hashes", "update_set", [owner.itself, in_memory(ctx, contents)], {})
 
 
 def in_memory(ctx: Context, items: Value) -> Value:
@@ -468,7 +469,7 @@ def taken_out(
     found = compose(ctx, "hashes", name, lists, {})
     number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
     values = [making.held(ctx, element(ctx, one, number.expr)) for one in held]
-    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+    compose(ctx, "hashes", "remove", [owner.lists[1], owner.lists[4], number], {})
     return values
 
 
@@ -476,7 +477,7 @@ def clear(ctx: Context, owner: Hashed) -> None:
     _check_own(ctx, owner)
     if owner.values is not None:
         growing.clear(ctx, owner.values)
-    compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+    compose(ctx, "hashes", "clear", owner.lists[:5], {})
 
 
 def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:

@@ -78,10 +78,10 @@ def change(ctx: Context, owner: Hashed, op: str, other: Value) -> None:
     elif op == "bitwise_or":
         hashed.update(ctx, owner, contents)
     elif op == "subtract":
-        compose(ctx, "hashes", "remove_all", [owner, contents], {})
-        compose(ctx, "hashes", "forget_removed", [owner.alive, owner.codes, owner.table, owner.info, owner.spare], {})
+        compose(ctx, "hashes", "remove_all", [owner.itself, contents], {})
+        compose(ctx, "hashes", "forget_removed", owner.lists[1:], {})
     elif op == "bitwise_xor":
-        compose(ctx, "hashes", "exchange", [owner, _set_of(ctx, contents)], {})
+        compose(ctx, "hashes", "exchange", [owner.itself, _set_of(ctx, contents)], {})
     else:
         assert op == "bitwise_and", op
         made = _intersection(ctx, owner, contents)
@@ -108,10 +108,10 @@ def method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -> Val
             hashed.delete(ctx, owner, key)
         case "discard", [key]:
             number = hashed.find(ctx, owner, key)
-            compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
+            compose(ctx, "hashes", "discard", [owner.lists[1], owner.lists[4], number], {})
         case "pop", []:
             text_keys.refuse_order(ctx, owner.keys)
-            lists = [owner.alive, owner.table, owner.info]
+            lists = [owner.lists[1], owner.lists[3], owner.lists[4]]
             return hashed.taken_out(ctx, owner, [owner.keys], "pop from an empty set", "next_in_table", lists)[0]
         case "update", others:
             for other in others:

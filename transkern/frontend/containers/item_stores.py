@@ -132,7 +132,7 @@ def _key_of_any_value(body: Assignments, owner: Object, key: Value, value: Value
         placed = isinstance(value, Dict) and pools.key_of(value) in ctx.lists.pools
         if pools.key_of(held) is not None and not placed:
             pools.wanted(ctx, value, problem)
-        of_keys = isinstance(held, (Dict, Hashed)) or (isinstance(held, Seq) and held.kind == "set")
+        of_keys = isinstance(held, (Dict, Hashed)) and not pools.is_set(ctx, held)
         if placed or not (of_keys or isinstance(held, FUNCTIONS)):
             error.finding = ctx.growing_at(owner.token)
         raise error
@@ -206,7 +206,7 @@ def _store_slice(body: Assignments, owner: Value, base: Seq, at: Slice, value: V
 def _in_a_dict(value: Value) -> str:
     """What to write for a value that no dict holds whose keys are known at run time."""
     match value:
-        case Dict() | Hashed() | Seq(kind="set"):
+        case Dict() | Hashed():
             return "keep lists in it, or take keys that are pairs: d[a, b] = value"
         case Static(None):
             return "take a number that stands for it"

@@ -15,6 +15,7 @@ from transkern.frontend.state import guards
 from transkern.frontend.values import doubts
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.values import (
+    OPTIONAL,
     Around,
     Array,
     GrowingList,
@@ -29,6 +30,7 @@ from transkern.frontend.values.values import (
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
 from transkern.ir.traverse import variables_read
 
 
@@ -131,3 +133,15 @@ def new_rows(ctx: Context, name: str, site: tuple[object, ...], kind: str = "") 
         ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
     pool = new(ctx, f"{name}_pool", (*site, "pool"), unbounded=True)
     return Rows(starts, sizes, rooms, pool, kind)
+
+
+def nothings(ctx: Context, extent: Expr) -> GrowingList:
+    """``[None] * extent``."""
+    made = new(ctx, "items")
+    flags = list_of(ctx, Array(ctx.names.axes((extent,)), b.TRUE), True)
+    held = GrowingList(ctx.names.fresh(f"{made.buffer}_1"), made.count, around=made.around.of_parts)
+    made.row, made.columns = OPTIONAL, [replace(flags, count=made.count, extent=None), held]
+    ctx.lists.columns[made.buffer] = [held.buffer]
+    ctx.names.bounds[made.count] = ctx.names.bounds[flags.count]
+    ctx.emit(n.Assign(made.count, extent))
+    return made

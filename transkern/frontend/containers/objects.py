@@ -11,7 +11,8 @@ from __future__ import annotations
 from transkern import refusals
 from transkern.frontend.containers import list_types, making, replacing, rows
 from transkern.frontend.containers.elements import element
-from transkern.frontend.containers.putting import check_attribute, is_list_now, put_object
+from transkern.frontend.containers.pools import check_attribute, is_list_now
+from transkern.frontend.containers.putting import put_object
 from transkern.frontend.context import Context
 from transkern.frontend.values.values import (
     Array,
@@ -39,12 +40,17 @@ def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
         buffer = ctx.names.fresh(f"{name}_of_{owner.buffer}")
         column = GrowingList(buffer, owner.count, around=owner.around.of_parts)
         column.site = ("object", kind.__module__, kind.__qualname__, names, name)
-        if column.site in ctx.learned.ragged:
+        if column.site in ctx.learned.ragged or kind is set:
             column.rows = making.new_rows(ctx, buffer, column.site)
+        if kind is set and column.rows is not None and name != "keys":
+            list_types.of_integers(ctx, column.rows.pool)
         if column.site in ctx.learned.optional:
             list_types.make_optional(ctx, column)
         owner.columns.append(column)
     ctx.lists.columns[owner.buffer] = [c.buffer for c in owner.columns]
+    if kind is set:
+        made.spare = making.new(ctx, "spare")
+        list_types.of_integers(ctx, made.spare)
     return made
 
 

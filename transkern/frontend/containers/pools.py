@@ -1,4 +1,7 @@
-"""Objects for which numbers stand where a list or a loop holds them: which of them, and what tells their kinds."""
+"""Objects for which numbers stand where a list or a loop holds them: which of them, and what tells their kinds.
+
+So do sets: the lists of one whose keys are known at run time only (`compositions.hashes`) are rows in one memory each.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,34 @@ from typing import Any, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import Finding, NotKnown
+from transkern.frontend.compositions import hashes
 from transkern.frontend.context import Context
-from transkern.frontend.values.values import Dict, Instance, Object, OrNone, PoolKey, Record, Scalar, Value
+from transkern.frontend.values.describing import describe
+from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.values import (
+    Array,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Hashed,
+    Instance,
+    Object,
+    OneOf,
+    OrNone,
+    Pool,
+    PoolKey,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+    is_list,
+)
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
+
+SET_PARTS = ("keys", "alive", "codes", "table", "info")
 
 
 def is_object(ctx: Context, value: Value) -> bool:
@@ -82,3 +109,63 @@ def same(one: Value, two: Value) -> Value | None:
         equal = b.compare("equal", held[0].number, held[1].number)
     some = b.both(b.both(b.logical_not(none[0]), b.logical_not(none[1])), equal)
     return Scalar(b.either(b.both(none[0], none[1]), some), True)
+
+
+def is_list_now(ctx: Context, value: Value) -> bool:
+    contents = ctx.deref(value) if isinstance(value, (Object, Row)) else value
+    return is_list(contents)
+
+
+def check_attribute(ctx: Context, held: Pool, field: str, value: Value) -> None:
+    """Attributes are what may stand in lists."""
+    inner = value.value if isinstance(value, OrNone) else value
+    contents = ctx.deref(inner) if isinstance(inner, Object) else inner
+    match contents:
+        case Static(v) if v is None or isinstance(v, str) or is_number(contents):
+            return
+        case Scalar() | Array() | Concatenation() | GrowingList() | Instance() | Row() | OneOf() | Record():
+            return
+        case Seq(kind="list" | "tuple"):
+            return
+        case _ if is_set(ctx, contents):
+            return
+        case _:
+            problem = f"{describe(contents)} as `{field}` of a `{held.kind.__name__}` in a list of run-time length"
+            ctx.fail(refusals.OBJECT, problem, "give it numbers, texts, arrays, lists and other objects")
+
+
+def is_set(ctx: Context, value: Value) -> bool:
+    """Whether a value is a set that may stand in a list: one that can be changed."""
+    contents = ctx.deref(value) if isinstance(value, Object) else value
+    return isinstance(contents, (Seq, Hashed)) and contents.kind == "set" and not contents.frozen
+
+
+def pool_of_sets(ctx: Context, problem: str) -> Pool:
+    """The lists of all sets; where there are none yet, the translation begins anew."""
+    held = ctx.lists.pools.get(set)
+    if held is None:
+        help = "keep lists in it, or take keys that are pairs: d[a, b] = value"
+        error = NotKnown(refusals.RUN_TIME_KEYS, problem, help, ctx.session.span, ctx.session.lines)
+        error.finding = Finding("pooled", set, SET_PARTS)
+        raise error
+    return held
+
+
+def parts_of_set(ctx: Context, value: Value) -> dict[str, Value]:
+    """The lists of a set, as it stands in memory: a copy has the same order."""
+    contents = ctx.deref(value)
+    if isinstance(contents, Hashed):
+        return dict(zip(SET_PARTS, contents.lists[:5], strict=True))
+    assert isinstance(contents, Seq)
+    lists: list[list[Any]] = [[] for _ in SET_PARTS]
+    keys, alive, codes, table, info = lists
+    hashes.start(table, info)
+    for item in contents.items:
+        if not isinstance(item, Static) or isinstance(item.value, (str, bytes)):
+            ctx.fail(refusals.RUN_TIME_KEYS, "a set of texts in a list or dict of run-time length", "keep a list in it")
+        hashes.add(keys, alive, codes, table, info, [], item.value, hash(item.value))
+    return {part: Seq(tuple(map(_known, held)), "list") for part, held in zip(SET_PARTS, lists, strict=True)}
+
+
+def _known(value: Any) -> Value:
+    return Seq(tuple(map(_known, value))) if isinstance(value, tuple) else Static(value)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import MustGrow, NotKnown
-from transkern.frontend.containers import list_types, rows
-from transkern.frontend.containers.elements import row_start
+from transkern.frontend.anew import Finding, MustGrow, NotKnown
+from transkern.frontend.containers import list_types, pools, rows
+from transkern.frontend.containers.elements import numbers, numbers_of, row_start
 from transkern.frontend.containers.list_types import (
     all_typed,
     begin_anew,
@@ -27,12 +27,11 @@ from transkern.frontend.containers.list_types import (
     without_range,
 )
 from transkern.frontend.containers.making import as_list
-from transkern.frontend.containers.pools import key_of, wanted
+from transkern.frontend.containers.pools import check_attribute, is_list_now, key_of, wanted
 from transkern.frontend.containers.rows import make_room, set_size, size_of
 from transkern.frontend.context import Context
-from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array, list_array
-from transkern.frontend.state import aliasing, handing, twins
+from transkern.frontend.state import aliasing, guards, handing, twins
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number
@@ -42,12 +41,11 @@ from transkern.frontend.values.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Instance,
     Object,
-    OneOf,
     OrNone,
     Pool,
-    Range,
     Record,
     Row,
     Rows,
@@ -55,7 +53,6 @@ from transkern.frontend.values.values import (
     Seq,
     Static,
     Value,
-    is_list,
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -150,6 +147,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
+    if pools.is_set(ctx, value):
+        value = placed_set(ctx, value)
     if isinstance(value, (Object, Dict)):
         if isinstance(value, Object) and isinstance(ctx.deref(value), Seq):
             twins.note_original(ctx, owner.buffer, value, owner.site)
@@ -326,22 +325,6 @@ def tag_many(
     ctx.emit(n.Write(owner.tags, array.axes, index, kinds))
 
 
-def numbers_of(ctx: Context, value: Value) -> tuple[Array, bool]:
-    """The elements of an iterable of run-time length, and whether they are Python's numbers."""
-    if isinstance(value, Range):
-        axis = ctx.names.axis("i", trip_count(value.start, value.stop, value.step))
-        return Array((axis,), b.add(value.start, b.mul(value.step, axis.var))), True
-    if isinstance(value, GrowingList) and not value.columns:
-        array = list_array(ctx, value)
-        body = array.body
-        return replace(array, body=b.cast(body, "index") if value.dtype == "index" else body), value.python
-    if isinstance(value, (Array, Concatenation)):
-        array = as_array(ctx, value)
-        return ctx.kept(array), False
-    help = "append in a loop, or use np.concatenate"
-    ctx.fail(refusals.OPERANDS, f"extending a list by {describe(value)}", help)
-
-
 def row_number(ctx: Context, held: Rows, value: Value) -> Expr:
     """The number of the row that `value` is, or of a new one with its elements."""
     if isinstance(value, Row) and value.rows is held:
@@ -437,6 +420,51 @@ def placed_dict(ctx: Context, contents: Value) -> Value:
     return put_object(ctx, held, dict(zip(contents.keys, contents.items, strict=True)))
 
 
+def placed_set(ctx: Context, value: Value) -> Instance:
+    """A set that is put into a list, in the lists of all sets: as a copy, unless it stands there. One with a name, by
+    which it may be changed, is made there."""
+    contents = ctx.deref(value)
+    if isinstance(contents, Hashed) and contents.instance is not None:
+        return contents.instance
+    problem = f"{describe(contents)} in a list or dict of run-time length"
+    held = pools.pool_of_sets(ctx, problem)
+    if isinstance(value, Object) and not handing.is_last_look(ctx, value):
+        error = NotKnown(refusals.TWO_NAMES, problem, "put a copy there: set(s)", ctx.session.span, ctx.session.lines)
+        site = ctx.heap.sites[value.token]
+        if ctx.learned.of_list("together", site) is not None:
+            error.finding = Finding("together", frozenset((site,)))
+        raise error
+    made: dict[str, Value] = {}
+    for (name, part), column in zip(pools.parts_of_set(ctx, contents).items(), held.owner.columns, strict=True):
+        assert column.rows is not None
+        made[name] = _row_of(ctx, column.rows, part)
+    if isinstance(value, Hashed) and not handing.is_last_look(ctx, value):
+        handing.only_read(ctx, value)
+    return put_object(ctx, held, made)
+
+
+def _row_of(ctx: Context, held: Rows, part: Value) -> Row:
+    """A new row that is as long as a list, with its elements."""
+    pool, contents = held.pool, ctx.deref(part)
+    assert isinstance(contents, (Seq, GrowingList))
+    size = b.index(len(contents.items)) if isinstance(contents, Seq) else ctx.let(contents.length, "size")
+    start, end = ctx.let(b.size(pool.count), "start"), ctx.let(b.add(b.size(pool.count), size), "end")
+    guards.must_have_room(ctx, b.compare("less", end, guards.room(ctx, ())))
+    for one, number in ((held.starts, start), (held.sizes, size), (held.rooms, size)):
+        append(ctx, one, Scalar(number, True))
+        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
+    held.kind = "list"
+    ctx.emit(n.Assign(pool.count, end))
+    if isinstance(contents, Seq):
+        for k, item in enumerate(contents.items):
+            put(ctx, pool, item, b.add(start, b.index(k)))
+    elif contents.dtype or contents.columns:
+        put_many(ctx, pool, contents, start)
+    else:
+        ctx.lists.untyped.append(contents.original)
+    return Row(held, ctx.let(b.sub(b.size(held.starts.count), b.ONE), "number"))
+
+
 def put_object(ctx: Context, held: Pool, items: Mapping[str, Value]) -> Instance:
     """A new object with these attributes."""
     name = held.kind.__name__
@@ -449,27 +477,6 @@ def put_object(ctx: Context, held: Pool, items: Mapping[str, Value]) -> Instance
         put(ctx, column, item, number)
     ctx.emit(n.Assign(held.owner.count, b.add(b.size(held.owner.count), b.ONE)))
     return Instance(held, number)
-
-
-def is_list_now(ctx: Context, value: Value) -> bool:
-    contents = ctx.deref(value) if isinstance(value, (Object, Row)) else value
-    return is_list(contents)
-
-
-def check_attribute(ctx: Context, held: Pool, field: str, value: Value) -> None:
-    """Attributes are what may stand in lists."""
-    inner = value.value if isinstance(value, OrNone) else value
-    contents = ctx.deref(inner) if isinstance(inner, Object) else inner
-    match contents:
-        case Static(v) if v is None or isinstance(v, str) or is_number(contents):
-            return
-        case Scalar() | Array() | Concatenation() | GrowingList() | Instance() | Row() | OneOf() | Record():
-            return
-        case Seq(kind="list" | "tuple"):
-            return
-        case _:
-            problem = f"{describe(contents)} as `{field}` of a `{held.kind.__name__}` in a list of run-time length"
-            ctx.fail(refusals.OBJECT, problem, "give it numbers, texts, arrays, lists and other objects")
 
 
 def object_number(ctx: Context, owner: GrowingList, value: Value) -> Scalar:
@@ -487,8 +494,3 @@ def object_number(ctx: Context, owner: GrowingList, value: Value) -> Scalar:
         ctx.fail(refusals.LIST_OF_TYPES, "objects of two classes in a list of run-time length", "give them one class")
     owner.objects = value.pool
     return Scalar(value.number, True)
-
-
-def numbers(ctx: Context, value: Value) -> Array:
-    """The elements of an iterable of run-time length, of their own type."""
-    return numbers_of(ctx, value)[0]

@@ -10,8 +10,8 @@ from typing import Any
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types, making, putting, rows
-from transkern.frontend.containers.elements import is_typed, list_position
+from transkern.frontend.containers import growing, list_types, making, pools, putting, rows
+from transkern.frontend.containers.elements import is_typed, list_position, numbers
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import made_now
 from transkern.frontend.numpy.arrays import as_array, list_array
@@ -78,7 +78,7 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     if plain and isinstance(at, Slice) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
         if not isinstance(contents, GrowingList):
             contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else making.list_of(
-                ctx, putting.numbers(ctx, contents), isinstance(contents, Range)
+                ctx, numbers(ctx, contents), isinstance(contents, Range)
             )  # fmt: skip
         ends = [Static(None) if end is None else end for end in (at.start, at.stop)]
         contents = ctx.deref(compose(ctx, "lists", "with_part", [owner, *ends, contents], {}))
@@ -96,7 +96,7 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     if isinstance(contents, Seq):
         contents = making.held(ctx, contents)
     elif isinstance(contents, (Array, Concatenation, Range)):
-        contents = making.list_of(ctx, putting.numbers(ctx, contents), isinstance(contents, Range))
+        contents = making.list_of(ctx, numbers(ctx, contents), isinstance(contents, Range))
     growing.clear(ctx, owner)
     growing.extend(ctx, owner, contents)
 
@@ -126,7 +126,8 @@ def _note(ctx: Context, owner: GrowingList) -> None:
 def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     _note(ctx, owner)
     given = value
-    if not isinstance(value, Instance) and not isinstance(ctx.deref(value), Record):
+    is_object = isinstance(value, Instance) or isinstance(ctx.deref(value), Record)
+    if not is_object and not pools.is_set(ctx, value):
         value = ctx.deref(value)
     elif owner.row != OPTIONAL:
         putting.put(ctx, owner, value, at)

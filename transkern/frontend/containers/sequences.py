@@ -15,7 +15,7 @@ from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import growing, hashed, hashed_sets, making, ordering, putting, tuples
-from transkern.frontend.containers.elements import is_typed
+from transkern.frontend.containers.elements import is_typed, numbers
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
@@ -200,7 +200,9 @@ def _growing_method(
         case "append":
             putting.append(ctx, owner, args[0])
         case "extend":
-            growing.extend(ctx, owner, iterating.made_now(ctx, args[0]))
+            more = ctx.deref(args[0])
+            more = hashed.keys(ctx, more) if isinstance(more, Hashed) else iterating.made_now(ctx, args[0])
+            growing.extend(ctx, owner, more)
         case "clear":
             growing.clear(ctx, owner)
         case "pop":
@@ -396,7 +398,7 @@ def _fixed_length(value: Value) -> Expr | None:
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     """``[x] * n`` with a run-time `n`: a list of `n` numbers."""
     if seq == Seq((Static(None),), "list"):
-        return growing.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
+        return making.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
     if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
         all_of_them = "[v for _ in range(n) for v in values]" if len(seq.items) > 1 else "[value for _ in range(n)]"
         help = f"write a comprehension: {all_of_them}" if seq.items else "write []"
@@ -467,7 +469,7 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             ctx.must_be_known(Scalar(trips, True), problem, help)
         return tuples.as_tuple(ctx.deref(listed(ctx, value, "list")))
     if isinstance(contents, Range):
-        return making.list_of(ctx, putting.numbers(ctx, contents), True)
+        return making.list_of(ctx, numbers(ctx, contents), True)
     if isinstance(contents, GrowingList):
         return growing.copied(ctx, contents)
     if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:

@@ -98,6 +98,30 @@ def _modf(ctx: Context, args: Sequence[Value]) -> Value:
     return Seq((apply(ctx, "copysign", [rest, x]), whole))
 
 
+def _frexp(ctx: Context, args: Sequence[Value]) -> Value:
+    """The exponent by the logarithm, of which a unit more or less is put right: the parts are exact."""
+    (x,) = _float_of(ctx, "frexp", args)
+    given = as_array(ctx, x).dtype
+    wide = _as(ctx, x, "float32") if given == "float16" else x
+    dtype = as_array(ctx, wide).dtype
+    digits = np.finfo(dtype).nmant + 1
+    usable = apply(ctx, "logical_and", [apply(ctx, "isfinite", [wide]), apply(ctx, "not_equal", [wide, Static(0)])])
+    size = apply(ctx, "absolute", [wide])
+    small = apply(ctx, "less", [size, _like(ctx, wide, float(np.finfo(dtype).tiny))])
+    size = _where(ctx, small, apply(ctx, "multiply", [size, _like(ctx, wide, 2.0**digits)]), size)
+    size = _where(ctx, usable, size, _like(ctx, wide, 1.0))
+    exponent = _as(ctx, apply(ctx, "floor", [apply(ctx, "log2", [size])]), "int32")
+    part = apply(ctx, "ldexp", [size, apply(ctx, "negative", [exponent])])
+    large, low = (apply(ctx, op, [part, _like(ctx, wide, end)]) for op, end in (("greater_equal", 1.0), ("less", 0.5)))
+    one, zero = Scalar(Const(1, "int32")), Scalar(Const(0, "int32"))
+    shift = apply(ctx, "subtract", [_where(ctx, large, one, zero), _where(ctx, low, one, zero)])
+    exponent = apply(ctx, "add", [exponent, shift])
+    part = apply(ctx, "ldexp", [part, apply(ctx, "negative", [shift])])
+    exponent = apply(ctx, "subtract", [exponent, _where(ctx, small, Scalar(Const(digits, "int32")), zero)])
+    signed = apply(ctx, "copysign", [part, wide])
+    return Seq((_as(ctx, _where(ctx, usable, signed, wide), given), _where(ctx, usable, exponent, zero)))
+
+
 def _float_power(ctx: Context, args: Sequence[Value]) -> Value:
     base, exponent = args
     is_root = isinstance(exponent, Static) and exponent.value == 0.5
@@ -138,7 +162,7 @@ def _angle(to_radians: bool) -> Composite:
 
 COMPOSITE: dict[str, Composite] = {
     "heaviside": _heaviside, "logaddexp": _logaddexp, "logaddexp2": lambda ctx, args: _logaddexp(ctx, args, 2),
-    "divmod": _divmod, "modf": _modf, "float_power": _float_power, "spacing": _spacing, "fabs": _fabs,
+    "divmod": _divmod, "modf": _modf, "frexp": _frexp, "float_power": _float_power, "spacing": _spacing, "fabs": _fabs,
     "deg2rad": _angle(True), "radians": _angle(True), "rad2deg": _angle(False), "degrees": _angle(False),
 }  # fmt: skip
 
@@ -166,7 +190,7 @@ def _composed(ctx: Context, name: str, args: Sequence[Value]) -> Value:
     """A composite ufunc; NumPy rounds one of float16 once, at its end."""
     composite = COMPOSITE[UFUNCS[name]]
     loop, result = loop_types(ctx, getattr(np, name), args, None)
-    if result != "float16" or composite is _spacing:
+    if result != "float16" or composite in (_spacing, _frexp):
         return composite(ctx, args)
     made = composite(ctx, [_as(ctx, a, "float32" if t == "float16" else t) for a, t in zip(args, loop, strict=True)])
     if isinstance(made, Seq):

@@ -6,6 +6,7 @@ import operator
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers import growing
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.elementwise import apply, warn_discarded
 from transkern.frontend.numpy.methods import rounded
@@ -20,13 +21,36 @@ from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
 from transkern.frontend.values.scalars import present, scalar_expr
-from transkern.frontend.values.values import Char, JoinedText, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Char, JoinedText, OneOf, Scalar, Seq, Static, Text, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr
 
 
-@handles("builtins.int", "builtins.float", "builtins.bool", names="x")
+@handles("builtins.int", names="x base")
+def _integer(ctx: Context, a: Arguments) -> Value:
+    base, value = a.given.get("base"), a.given.get("x")
+    if base is None:
+        return _convert(ctx, a)
+    help = "write the base out: int(text, 2)"
+    if not isinstance(base, Static):
+        ctx.must_be_known(base, "`int` with a base that only the run knows", help, refusals.TEXT)
+    assert isinstance(base, Static)
+    if value is None or isinstance(value, Static):
+        given = () if value is None else (value.value,)
+        return Static(asked(ctx, int, *given, base=base.value))
+    value = value if isinstance(value, (Char, OneOf)) else spelling.spelled(ctx, value)
+    if not isinstance(value, (Char, OneOf, JoinedText, Text)):
+        ctx.guard(b.FALSE, "TypeError", "int() can't convert non-string with explicit base")
+    asked(ctx, int, "1", base=base.value)
+    if base.value == 0:
+        ctx.fail(refusals.TEXT, "`int` of a text that only the run knows, whose base the text tells", help)
+    listed = spelling.listed(ctx, value)
+    held = growing.from_items(ctx, listed) if isinstance(listed, Seq) else listed
+    return compose(ctx, "texts", "number_in_base", [held, base], {})
+
+
+@handles("builtins.float", "builtins.bool", names="x")
 def _convert(ctx: Context, a: Arguments) -> Value:
     kind = a.name
     value = a.given.get("x")

@@ -10,10 +10,12 @@ from transkern import refusals
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
+from transkern.frontend.numpy import ufuncs
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, to_integer
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -28,11 +30,12 @@ FUNCTIONS = {
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan",
     "isinf": "isinf", "isfinite": "isfinite", "copysign": "copysign", "log": "log", "hypot": "hypot", "fmod": "fmod",
-    "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "", "isclose": "", "gcd": "", "modf": "", "prod": "",
-    "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
+    "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "", "isclose": "", "gcd": "", "modf": "", "frexp": "",
+    "ldexp": "", "prod": "", "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
 }  # fmt: skip
 _CONSTANT = ("factorial", "comb", "perm", "lcm", "isqrt")  # integers that outgrow 64 bits
 _INSTEAD = {"lcm": "write a // math.gcd(a, b) * b", "isqrt": "write int(math.sqrt(x)), exact below 2**52"}
+_FAR = 5000
 _ROUNDING = ("floor", "ceil", "trunc")
 
 
@@ -189,6 +192,28 @@ def _modf(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     return Seq((Scalar(_apply("copysign", part, x), True), Scalar(whole, True)))
 
 
+def _frexp(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    x = Scalar(ctx.let(b.cast(exact_expr(ctx, args[0]), "float64"), "x"))
+    found = ufuncs.evaluate(ctx, "frexp", [x])
+    assert isinstance(found, Seq)
+    part, exponent = (scalar_expr(ctx, v) for v in found.items)
+    return Seq((Scalar(part, True), Scalar(b.cast(exponent, "index"), True)))
+
+
+def _ldexp(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    given = exact_expr(ctx, args[1])
+    if not given.dtype.startswith(("index", "int", "uint", "bool")):
+        ctx.guard(b.FALSE, "TypeError", "Expected an int as second argument to ldexp.")
+    x = ctx.let(b.cast(exact_expr(ctx, args[0]), "float64"), "x")
+    exponent = b.as_index(in_64_bits(ctx, given, "OverflowError", TOO_LARGE))
+    few = b.maximum(b.minimum(exponent, b.index(_FAR)), b.index(-_FAR))  # all floats are zero or infinite before
+    made = apply(ctx, "ldexp", [Scalar(x), Scalar(b.cast(few, "int32"))])
+    found = ctx.let(scalar_expr(ctx, made), "found")
+    endless = b.both(Apply("isinf", (found,), "bool"), b.logical_not(Apply("isinf", (x,), "bool")))
+    ctx.guard(b.logical_not(endless), "OverflowError", "math range error")
+    return Scalar(found, True)
+
+
 def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     counted = iteration(ctx, args[0])
     if not isinstance(counted, list):
@@ -210,4 +235,6 @@ def _dist(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     return Scalar(_root_of_squares([_apply("subtract", x, y) for x, y in zip(one, two, strict=True)]), True)
 
 
-_SPECIAL: dict[str, Any] = {"isclose": _isclose, "gcd": _gcd, "modf": _modf, "prod": _prod, "dist": _dist}
+_SPECIAL: dict[str, Any] = {
+    "isclose": _isclose, "gcd": _gcd, "modf": _modf, "frexp": _frexp, "ldexp": _ldexp, "prod": _prod, "dist": _dist,
+}  # fmt: skip

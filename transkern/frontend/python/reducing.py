@@ -14,8 +14,8 @@ from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Terminated
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import making, ordering, putting
-from transkern.frontend.containers.elements import element
+from transkern.frontend.containers import making, ordering
+from transkern.frontend.containers.elements import element, numbers
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
@@ -207,7 +207,7 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
         ctx.guard(b.compare("greater", contents.length, b.ZERO), "ValueError", _empty(name))
         return compose(ctx, "folding", "greatest" if name == "max" else "least", [source], {})
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
-    array = putting.numbers(ctx, contents)
+    array = numbers(ctx, contents)
     if array.ndim != 1:
         ctx.fail(refusals.TRUTH, f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
     size = array.dims[0]
@@ -258,7 +258,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     contents = ctx.deref(value)
     if isinstance(contents, GrowingList) and contents.tags and len(ctx.learned.held.tell(contents.site)) > 1:
         return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
-    array = putting.numbers(ctx, contents)
+    array = numbers(ctx, contents)
     if array.ndim > 1:
         if total != Static(0):
             ctx.fail(refusals.OPTION, "sum() of rows with a start", "add it in a loop, row by row")

@@ -33,7 +33,8 @@ class Learned:
     # classes whose objects stand in lists, and their attributes
     pooled: dict[PoolKey, tuple[str, ...]] = field(default_factory=dict)
     lengthened: set[str] = field(default_factory=set)  # names of arrays that loops make longer, which need room for it
-    together: dict[Site, Site] = field(default_factory=dict)  # lists that stand in one memory: one of them for all
+    # lists that stand in one memory, one of them for all; sets that have a name and stand in a list, in that of sets
+    together: dict[Site, Site] = field(default_factory=dict)
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
     early: set[Site] = field(default_factory=set)  # where values that wait for what is beside them are computed at once
 

@@ -105,6 +105,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
                         rows.wanted(ctx, base.row_of, error.problem)
                     # it would be put back
                     if isinstance(given, Object) and ctx.heap.sites[given.token][0] != "argument":
+                        if any(pools.is_set(ctx, e) for e in elements):  # the text of each would be long
+                            ctx.must_grow(given.token, error.problem, refusals.SUBSCRIPT)
                         error.finding = ctx.growing_at(given.token)
                 raise
         case GrowingList():
@@ -287,11 +289,11 @@ def _chosen_row(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scal
 
 def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     """Whether a list of run-time length may hold all elements of a list: arrays of one dtype and number of dimensions,
-    lists, or None and numbers."""
+    lists, sets, or None and numbers."""
     held = [ctx.deref(e) for e in elements]
     if all(isinstance(e, Array) and e.axes for e in held):
         return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
-    if all(map(is_list, held)):
+    if all(map(is_list, held)) or all(pools.is_set(ctx, e) for e in held):
         return True
     inner = [e.value if isinstance(e, OrNone) else e for e in held if e != Static(None)]
     return len(inner) < len(held) and all(is_number(e) or isinstance(e, Scalar) for e in inner)

@@ -15,6 +15,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from transkern.frontend.syntax import matching
 from transkern.frontend.syntax.own_lists import GrowInPlace, lists_of_one_name
 from transkern.parsing import all_nodes, child_nodes
 
@@ -234,21 +235,28 @@ class _Loops(ast.NodeTransformer):
         return [ast.copy_location(inner, node), *node.finalbody]
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
-        """Patterns that are values, alternatives of these, or names: comparisons in order."""
-        if not all(_is_plain(c.pattern) for c in node.cases):
-            return node
+        """Conditions in order: names are bound once all of a pattern holds, before the condition behind it."""
         self.count += 1
         subject = f"subject {self.count}"
+        read = [matching.asked(case.pattern, subject) for case in node.cases]
+        if not all(read):
+            return node
         chain: list[ast.stmt] = []
-        for case in reversed(node.cases):
+        for number, (pattern, case) in reversed(list(enumerate(zip(read, node.cases, strict=True)))):
             body = [x for s in case.body for x in _listed(self.visit(s))]
-            bound: list[ast.stmt] = []  # a name is, also where the condition behind it does not hold
-            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                bound = [assign(case.pattern.name, ast.Name(subject, ast.Load()), node)]
-            test = _matches(case.pattern, subject)
-            if case.guard is not None:
-                test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
-            chain = [*bound, *(body if test is None else [placed(ast.If(test, body, chain), node)])]
+            assert pattern is not None
+            test, bound = pattern.holds, [assign(name, value, node) for name, value in pattern.names]
+            if test is None:  # a name is bound, also where the condition behind it does not hold
+                chain = [*bound, *(body if case.guard is None else [placed(ast.If(case.guard, body, chain), node)])]
+            elif case.guard is None:
+                chain = [placed(ast.If(test, [*bound, *body], chain), node)]
+            elif not bound:
+                chain = [placed(ast.If(ast.BoolOp(ast.And(), [test, case.guard]), body, chain), node)]
+            else:
+                holds = f"case {self.count} {number} holds"
+                no = assign(holds, ast.Constant(False), node)
+                first = placed(ast.If(test, [*bound, assign(holds, case.guard, node)], [no]), node)
+                chain = [first, placed(ast.If(ast.Name(holds, ast.Load()), body, chain), node)]
         return [assign(subject, node.subject, node), *chain]
 
     def visit_Expr(self, node: ast.Expr) -> Any:
@@ -401,30 +409,6 @@ def _catching(body: Sequence[ast.stmt], caught: str, told: Sequence[str]) -> lis
             s.body = [*(_never(name, s) for name in (caught, *told)), *s.body]
             result.append(placed(ast.If(ast.Name(caught, ast.Load()), [ast.Break()], []), s))
     return result
-
-
-def _is_plain(pattern: ast.pattern) -> bool:
-    match pattern:
-        case ast.MatchValue() | ast.MatchSingleton() | ast.MatchAs(pattern=None):
-            return True
-        case ast.MatchOr(patterns=patterns):
-            return all(_is_plain(p) and not isinstance(p, ast.MatchAs) for p in patterns)
-        case _:
-            return False
-
-
-def _matches(pattern: ast.pattern, subject: str) -> ast.expr | None:
-    """The condition of a pattern; None where it always holds."""
-    name = ast.Name(subject, ast.Load())
-    match pattern:
-        case ast.MatchValue(value=value):
-            return ast.Compare(name, [ast.Eq()], [value])
-        case ast.MatchSingleton(value=value):
-            return ast.Compare(name, [ast.Is()], [ast.Constant(value)])
-        case ast.MatchOr(patterns=patterns):
-            return ast.BoolOp(ast.Or(), [m for p in patterns if (m := _matches(p, subject)) is not None])
-        case _:
-            return None
 
 
 def _listed(made: object) -> list[ast.stmt]:

@@ -124,11 +124,18 @@ class Hashed:
     frozen: bool = False  # it is a frozenset
     of: type | None = None  # a `Counter` or an `OrderedDict`
     is_callers: bool = False  # it is a copy of an argument, to look things up in
+    instance: Instance | None = None  # the set in a list that this is at a moment
 
     @property
     def lists(self) -> list[Value]:
-        """What the functions of `compositions.hashes` work on."""
-        return [self.keys, self.alive, self.codes, self.table, self.info, self.spare]
+        """What the functions of `compositions.hashes` work on; of a set in a list these are rows, which they change."""
+        parts = (self.keys, self.alive, self.codes, self.table, self.info, self.spare)
+        return [one if one.row_of is None else one.row_of for one in parts]
+
+    @property
+    def itself(self) -> Value:
+        """It, or the set in a list that it is, for what changes it."""
+        return self if self.instance is None else self.instance
 
 
 @dataclass(slots=True, eq=False)
@@ -167,6 +174,7 @@ class Pool:
     names: tuple[str, ...]
     owner: GrowingList
     attribute: Callable[..., Value]  # of (ctx, instance, name): what an object has in a column
+    spare: GrowingList | None = None  # of sets: a list that all of them use while one gets another table
 
     def column(self, name: str) -> GrowingList:
         return self.owner.columns[self.names.index(name)]
