@@ -7,14 +7,14 @@ follow.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import bodies, exprs, map_block, variables_read, walk, with_bodies
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import bodies, buffers_read, exprs, map_block, variables_read, walk, with_bodies
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
@@ -103,6 +103,30 @@ def turned_arrays(host: Host, kernel: n.Kernel, slots: Mapping[str, int], own: A
         return with_bodies(s, block)
 
     return replace(kernel, body=block(map_block(kernel.body, load)))
+
+
+_PLACES = ("add", "maximum", "minimum", "subtract")
+
+
+def with_places(kernel: n.Kernel, variables: Container[str]) -> n.Kernel:
+    """The kernel whose subscripts say what they are, where a name stands for ``min(j + 1, n - 1)`` and the like."""
+
+    def stays(e: Expr) -> bool:
+        """Whether a value is a place, and the same wherever it stands in an iteration."""
+        if not isinstance(e, Apply) or e.op not in _PLACES or e.dtype != "index" or buffers_read(e):
+            return False
+        return not any(v in variables for v in variables_read(e))
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for k, s in enumerate(statements):
+            if isinstance(s, n.Let) and stays(s.value):
+                named: dict[Expr, Expr] = {Var(s.name, s.value.dtype): s.value}
+                return (*out, *block(map_block(statements[k + 1 :], named.get)))
+            out.append(with_bodies(s, block))
+        return tuple(out)
+
+    return replace(kernel, body=block(kernel.body))
 
 
 def _accesses(kernel: n.Kernel) -> list[tuple[str, tuple[Expr, ...]]]:
