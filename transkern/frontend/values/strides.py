@@ -424,9 +424,6 @@ def _equal(ctx: Context, one: Expr, two: Expr) -> bool:
     gap = b.difference(one, two)
     if gap is not None:
         return gap == 0
-    factors, others = polynomial(one), polynomial(two)
-    if factors is not None and factors == others:  # c * h * w and h * w * c
-        return True
     if _is_decided(ctx, one, two):
         ctx.facts.assume(b.compare("not_equal", one, two))
     return False
