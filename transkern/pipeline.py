@@ -75,7 +75,7 @@ from transkern.fuse.lowering.delinearise import delinearise
 from transkern.fuse.lowering.first_exits import test_first
 from transkern.fuse.lowering.flatten import flatten_loops
 from transkern.fuse.lowering.halves import round_halves
-from transkern.fuse.lowering.kernels import place_kernels, spill_scalars
+from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cuda, spill_scalars
 from transkern.fuse.lowering.lower import lower
 from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
@@ -320,7 +320,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     sort_updates,
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,
-    DEVICE_PASSES[_PLACED],
+    place_kernels_for_cuda,
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],
 )

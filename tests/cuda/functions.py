@@ -354,6 +354,21 @@ def smoothed_twice(x, a):
     return y, trend, level
 
 
+@case([(matrix(3, 1400, "float64"), -0.4), (matrix(5, 6, "float64"), 0.5), (matrix(4, 1, "float64"), 1.0)])
+def averaged_rows(x, a):
+    y, level, found = x.copy(), x[0, 0] * 0, np.zeros(x.shape[1])
+    for i in range(x.shape[0]):
+        for t in range(2, x.shape[1]):
+            y[i, t] = x[i, t] + a * y[i, t - 1] - 0.3 * y[i, t - 2]
+    for t in range(x.shape[1]):
+        if x[0, t] > a:
+            level = level + 0.1 * (y[0, t] - level)
+        else:
+            level = level * 0.9
+        found[t] = level
+    return y, found
+
+
 @case([(matrix(9, 23, "float64"),), (matrix(33, 2, "float64"),), (matrix(1, 1, "float64"),)])
 def table_of_sums(x):
     n, m = x.shape

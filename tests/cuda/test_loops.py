@@ -57,7 +57,7 @@ def program_of(name: str, args: tuple[Any, ...], checks: bool = True) -> n.Progr
     scope = TextScope(Path(loops.__file__).read_text(), "loops.py")
     program = specialise(scope.function(name), parse_signature(types_of(name, args))[1])
     for one in CUDA_PASSES:
-        if one.__name__ == "place_kernels":
+        if one.__name__ == "place_kernels_for_cuda":
             program = marked(_BY_NAME[name][1], checks, program)
         if one.__name__ not in _PROVING:
             program = one(program)

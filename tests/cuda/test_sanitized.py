@@ -29,6 +29,7 @@ _FORMS = (
     "checked_in_order", "sums_and_elements", "row_statistics", "column_statistics", "sums_between_elements",
     "gathered_twice", "counts_of_blocks", "checked_points", "tables_of_rows", "directions",
     "smoothed_twice", "table_of_sums", "strongest", "rows_in_turn", "tree_of_options",
+    "averaged_rows",
 )  # fmt: skip
 
 

@@ -346,7 +346,8 @@ def test_rows_of_a_step_stay_with_their_warps() -> None:
 
 @pytest.mark.parametrize(("name", "text"), [
     ("rows_in_turn", "wave"), ("swept_back", "wave_1"), ("table_of_sums", "row_rows"), ("tree_of_options", "up_made"),
-    ("smoothed_twice", "fold_begin"), ("strongest", "strongest_loop"), ("moved_up", "x_made"), ("warped", "wave"),
+    ("smoothed_twice", "fold_begin"), ("averaged_rows", "fold_begin"),
+    ("strongest", "strongest_loop"), ("moved_up", "x_made"), ("warped", "wave"),
 ])  # fmt: skip
 def test_threads_share_what_one_went_through(name: str, text: str) -> None:
     function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == name)
@@ -360,6 +361,8 @@ def test_threads_share_what_one_went_through(name: str, text: str) -> None:
     assert text in code
     if name == "strongest":
         assert "matmul" not in code
+    if name == "averaged_rows":  # few long rows, which a call decides, and a branch
+        assert code.count("fold_begin = ") == 2
 
 
 @pytest.mark.parametrize("name", [
@@ -384,3 +387,19 @@ def _arrays(result: Any) -> list[Any]:
 def test_rows_that_keep_elements_of_others_stay() -> None:
     function, calls, _ = next(case for case in functions.CASES if case[0].__name__ == "rows_in_part")
     assert "wave" not in compiled_for(function, *calls[0])[1]
+
+
+def best_of_rows(x, k):
+    alive, out = np.ones(x.shape, bool), np.zeros((x.shape[0], k), np.int64)
+    for t in range(k):
+        at = np.where(alive, x, -np.inf).argmax(axis=1)
+        out[:, t] = at
+        alive[np.arange(x.shape[0]), at] = False
+    return out
+
+
+def test_rows_of_searches_in_order_have_a_block_each() -> None:
+    for shape, k in (((5, 70), 4), ((1, 3), 3), ((0, 4), 2)):
+        alike(best_of_rows, RNG.standard_normal(shape), k, target="cuda")
+    _, code = compiled_for(best_of_rows, RNG.standard_normal((5, 70)), 4)
+    assert "= _rows(" in code and "blockIdx.x; ii" in code  # what the sizes decide is no kernel's question

@@ -213,6 +213,48 @@ def test_statistics_over_the_first_and_the_last_axis():
         check(source, "f(float32[b,c,h])", random(*shape), exact=False, rtol=1e-5, atol=1e-5, text=["_grid("])
 
 
+COLUMNS = """
+def f(x):
+    out = np.empty_like(x)
+    for j in range(x.shape[1]):
+        column = x[:, j]
+        e = np.exp(column - column.max())
+        out[:, j] = e / e.sum()
+    return out
+"""
+CHANNELS = """
+def f(x, g):
+    m = x.mean(axis=(0, 2, 3), keepdims=True)
+    v = x.var(axis=(0, 2, 3), keepdims=True)
+    return (x - m) / np.sqrt(v + np.float32(1e-5)) * g[None, :, None, None]
+"""
+CHANNELS_IN_A_LOOP = """
+def f(x, g):
+    out = np.empty_like(x)
+    for c in range(x.shape[1]):
+        d = x[:, c] - x[:, c].mean()
+        out[:, c] = d / np.sqrt((d * d).mean() + np.float32(1e-5)) * g[c]
+    return out
+"""
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 300)])
+def test_a_loop_over_columns_with_an_array_of_its_own(shape):
+    x = random(*shape)
+    x[0, 0] = np.nan
+    check(COLUMNS, "f(float32[n,m])", x, exact=False, rtol=1e-5, text=("_grid(",))
+    assert ".at[" not in compiled(COLUMNS, "f(float32[n,m])").text
+
+
+@pytest.mark.parametrize(("source", "kernels"), [(CHANNELS, 2), (CHANNELS_IN_A_LOOP, 1)])
+def test_channels_of_images(source, kernels):
+    types = "f(float32[n,c,h,w],float32[c])"
+    for shape in ((3, 5, 4, 6), (2, 1, 1, 3)):
+        check(source, types, random(*shape), random(shape[1]), exact=False, rtol=1e-5)
+    text = compiled(source, types).text
+    assert text.count("= _grid(") == kernels and ".at[" not in text
+
+
 def test_the_chosen_element_of_each_row():
     source = """
 def f(x, labels):

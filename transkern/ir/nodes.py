@@ -354,7 +354,8 @@ class Alloc(Node):
 
 @dataclass(frozen=True, slots=True)
 class Kernel(Node):
-    """Statements that run in one launch; `placement` is ``grid`` or ``block`` (or ``host``: not a launch at all)."""
+    """Statements that run in one launch; `placement` is ``grid`` or ``block`` (or ``host``: not a launch at all); on
+    CUDA also ``rows``: a block for each iteration of the outer loop."""
 
     name: str
     body: tuple[Stmt, ...]

@@ -70,8 +70,9 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
     elif batch_x or batch_y:
         batch = ctx.names.axes(tuple(a.extent for a in (*batch_x, *batch_y)))
     of_blas = np.dtype(dtype).kind in "fc" and dtype != "float16" and x.ndim > 1 and y.ndim > 1
-    # many products, each of them a library's
-    if ctx.session.steps_take_views and of_blas and (inner is None or inner > 4):
+    # many products, each of them a library's; on a device a loop with a library's step is no kernel
+    by_library = ctx.session.steps_take_views or not ctx.control.trips
+    if by_library and of_blas and (inner is None or inner > 4):
         dims = (*(a.extent for a in batch), x.dims[-2], y.dims[-1])
         return step(ctx, "matmul", {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     rows = ctx.names.axes((x.dims[-2],)) if x.ndim > 1 else ()

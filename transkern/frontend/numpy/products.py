@@ -322,18 +322,16 @@ def _matrix_product(
     ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str
 ) -> Value | None:
     """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
-    operand, and of the result, in two groups."""
-    if len(terms) != 2 or not _has_library(ctx, dtype):
+    operand, and of the result, in two groups. On devices also of many matrices."""
+    if len(terms) != 2 or np.dtype(dtype).kind not in "fc":
         return None
+    one, two = terms
+    if not ctx.session.steps_take_views:
+        return _products_of_matrices(ctx, one, two, operands, out, extents)
     found = _groups(terms, out)
-    if found is None:
+    if found is None or not _are_walked(ctx, terms, operands, extents):
         return None
-    (one, two), (inner, rows, columns) = terms, found
-    axes = _axes(ctx, extents)
-    for labels, value in zip(terms, operands, strict=True):
-        at = (axes[label] for label in labels)
-        if any(stretched(ctx, (d,), (x,))[0] != x.var for d, x in zip(value.dims, at, strict=True)):
-            return None
+    inner, rows, columns = found
     groups = {g: b.product(tuple(extents[label] for label in g)) for g in (inner, rows, columns)}
 
     def matrix(value: Array, *labels: str) -> Array:
@@ -351,6 +349,39 @@ def _matrix_product(
         x, y = transpose(ctx, y, None), transpose(ctx, x, None)
     product = as_array(ctx, matmul(ctx, x, y))
     return product if len(out) == 2 else reshape(ctx, product, [Scalar(extents[label], True) for label in out])
+
+
+def _products_of_matrices(
+    ctx: Context, one: str, two: str, operands: Sequence[Array], out: str, extents: Mapping[str, Expr]
+) -> Value | None:
+    """The same for a device, where a step of a library takes arrays as NumPy makes them and is no part of a loop's
+    kernel: one axis to add up, one of each operand's own, and any number that both have."""
+    both = "".join(label for label in out if label in one and label in two)
+    inner = "".join(label for label in one if label in two and label not in out)
+    rows, columns = ("".join(label for label in t if label not in both + inner) for t in (one, two))
+    sizes = [b.constant(extents[label]) for label in inner + rows + columns]
+    if ctx.control.trips or (len(inner), len(rows), len(columns)) != (1, 1, 1):
+        return None
+    if any(size is not None and size <= 4 for size in sizes) or sorted(out) != sorted(both + rows + columns):
+        return None
+    if len(set(one)) != len(one) or len(set(two)) != len(two) or not _are_walked(ctx, (one, two), operands, extents):
+        return None
+    x = transpose(ctx, operands[0], [one.index(label) for label in both + rows + inner])
+    y = transpose(ctx, operands[1], [two.index(label) for label in both + inner + columns])
+    product = as_array(ctx, matmul(ctx, x, y))
+    made = both + rows + columns
+    return product if out == made else transpose(ctx, product, [made.index(label) for label in out])
+
+
+def _are_walked(
+    ctx: Context, terms: Sequence[str], operands: Sequence[Array], extents: Mapping[str, Expr]
+) -> bool:
+    """Whether each label walks all of its dimension, none of which has one element for all."""
+    axes = _axes(ctx, extents)
+    return all(
+        stretched(ctx, (d,), (axes[label],))[0] == axes[label].var
+        for labels, value in zip(terms, operands, strict=True) for d, label in zip(value.dims, labels, strict=True)
+    )  # fmt: skip
 
 
 def _label_dims(ctx: Context, terms: Sequence[str], out: str, operands: Sequence[Array]) -> list[dict[str, Expr]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transkern.ir import nodes as n
-from transkern.ir.build import map_expr
+from transkern.ir.build import is_size_name, map_expr
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
@@ -41,9 +41,16 @@ def place_kernels(program: n.Program) -> n.Program:
     return replace(program, body=placing.block(program.body))
 
 
+def place_kernels_for_cuda(program: n.Program) -> n.Program:
+    """The same; between whole grids and anything else, as sizes decide, the host decides: a kernel of both would have
+    the threads of one."""
+    placing = _Placing(program, True)
+    return replace(program, body=placing.block(program.body))
+
+
 class _Placing:
-    def __init__(self, program: n.Program) -> None:
-        self.program, self.names = program, Names.of(program)
+    def __init__(self, program: n.Program, by_sizes: bool = False) -> None:
+        self.program, self.names, self.by_sizes = program, Names.of(program), by_sizes
 
     def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -52,7 +59,7 @@ class _Placing:
             if isinstance(s, n.Accumulator):
                 pending.append(s)
                 continue
-            placement = _placement(s)
+            placement = "host" if self.by_sizes and _between_grids(s) else _placement(s)
             if placement == "host":
                 out.append(with_bodies(s, self.block))
                 continue
@@ -109,6 +116,22 @@ def _placement(s: n.Stmt) -> str:
             )
         case _:
             return "host"
+
+
+def _between_grids(s: n.Stmt) -> bool:
+    """Whether sizes alone decide between loops, the first of which is a grid's."""
+    if not isinstance(s, n.If) or not all(map(is_size_name, variables_read(s.condition))) or buffers_read(s.condition):
+        return False
+    loops = (*s.then, *s.orelse)
+    if not s.then or not s.orelse or not all(isinstance(x, n.Loop) for x in loops) or _placement(s.then[0]) != "grid":
+        return False
+    return not any(isinstance(x, (n.Accumulate, n.Assign)) and x.name in _handed(s) for x in walk(loops))
+
+
+def _handed(s: n.Stmt) -> set[str]:
+    """The variables that a statement sets without having made them."""
+    made = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
+    return set(scalars_set(s)) - made
 
 
 def _jumps(block: Iterable[n.Stmt]) -> bool:

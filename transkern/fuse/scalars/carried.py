@@ -19,6 +19,9 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, map_block, variables_read, with_bodies
 from transkern.records import replace
 
+_MOST = 4
+"""Elements that a loop has in variables on a device; a CPU's lanes have one."""
+
 
 def carry_elements(program: n.Program) -> n.Program:
     """The program with last elements in variables, in loops in order inside parallel ones."""
@@ -26,8 +29,8 @@ def carry_elements(program: n.Program) -> n.Program:
 
 
 def carry_elements_for_cuda(program: n.Program) -> n.Program:
-    """The program with last elements in variables, in all loops in order: one that stands alone has its terms computed
-    by a block then, and what each thread reads again of memory it waits for, too."""
+    """The program with the last elements in variables, in all loops in order: one that stands alone has its terms
+    computed by a block then, and what each thread reads again of memory it waits for, too."""
     return _carrying(program, True)
 
 
@@ -39,16 +42,17 @@ def _carrying(program: n.Program, everywhere: bool) -> n.Program:
         for s in statements:
             parallel = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
             s = with_bodies(s, lambda inner, parallel=parallel: block(inner, parallel))  # type: ignore[misc]
-            store = _store(s) if inside and isinstance(s, n.Loop) else None
-            out += _carried(s, store, names, variables) if isinstance(s, n.Loop) and store is not None else (s,)
+            found = _store(s, _MOST if everywhere else 1) if inside and isinstance(s, n.Loop) else None
+            out += _carried(s, *found, names, variables) if isinstance(s, n.Loop) and found is not None else (s,)
         return tuple(out)
 
     body = block(program.body, everywhere)
     return program if body == program.body else replace(program, body=body, variables=variables)
 
 
-def _store(s: n.Loop) -> n.Store | None:
-    """The only store of a loop along a row, if all that it reads of the array is the element before."""
+def _store(s: n.Loop, most: int) -> tuple[n.Store, int] | None:
+    """The only store of a loop along a row, if all that it reads of the array are up to `most` elements before; and how
+    far the furthest is."""
     if not s.body:
         return None
     *lets, store = s.body
@@ -60,9 +64,15 @@ def _store(s: n.Loop) -> n.Store | None:
         set[str]().union(*map(variables_read, store.index))
     ):
         return None
-    before = _before(store, s.axis, b.sub(Var(s.axis, "index"), b.ONE))
-    read = [e for e in exprs(s.body) if isinstance(e, Load) and e.buffer == store.buffer]
-    return store if read and all(e == before for e in read) else None
+    read = {e for e in exprs(s.body) if isinstance(e, Load) and e.buffer == store.buffer}
+    before = [_before(store, s.axis, _back(s.axis, k + 1)) for k in range(most)]
+    if not read or not read <= {*before}:
+        return None
+    return store, 1 + max(before.index(e) for e in read)
+
+
+def _back(axis: str, steps: int) -> Expr:
+    return b.sub(Var(axis, "index"), b.index(steps))
 
 
 def _before(store: n.Store, axis: str, at: Expr) -> Load:
@@ -71,20 +81,28 @@ def _before(store: n.Store, axis: str, at: Expr) -> Load:
     return Load(store.buffer, index, store.value.dtype)
 
 
-def _carried(s: n.Loop, store: n.Store, names: Names, variables: dict[str, str]) -> tuple[n.Stmt, ...]:
+def _carried(s: n.Loop, store: n.Store, count: int, names: Names, variables: dict[str, str]) -> tuple[n.Stmt, ...]:
+    """The loop with the last `count` elements in variables, the latest in the first of them."""
     dtype = store.value.dtype
-    last, made = names.fresh(f"{store.buffer}_last"), names.fresh(store.buffer)
-    variables[last] = dtype
-    before = _before(store, s.axis, b.sub(Var(s.axis, "index"), b.ONE))
+    last = [names.fresh(f"{store.buffer}_last") for _ in range(count)]
+    made = names.fresh(store.buffer)
+    variables |= dict.fromkeys(last, dtype)
     there, zero = b.compare("less", s.start, s.stop), b.cast(Const(0, "int64"), dtype)
-    first = b.where(there, _before(store, s.axis, b.sub(s.start, b.ONE)), zero)
-    lets = map_block(s.body, lambda e: Var(last, dtype) if e == before else None)
+    held: dict[Expr, Expr] = {}
+    begin: list[n.Stmt] = []
+    for k, name in enumerate(last):
+        held[_before(store, s.axis, _back(s.axis, k + 1))] = Var(name, dtype)
+        first = _before(store, s.axis, b.sub(s.start, b.index(k + 1)))
+        begin.append(n.Assign(name, b.where(there, first, zero), span=s.span))
+    lets = map_block(s.body, held.get)
     value = lets[-1]
     assert isinstance(value, n.Store)
+    moved = [n.Assign(last[k], Var(last[k - 1], dtype), span=store.span) for k in range(count - 1, 0, -1)]
     body = (
         *lets[:-1],
         n.Let(made, value.value, span=store.span),
         replace(value, value=Var(made, dtype)),
-        n.Assign(last, Var(made, dtype), span=store.span),
+        *moved,
+        n.Assign(last[0], Var(made, dtype), span=store.span),
     )
-    return n.Assign(last, first, span=s.span), replace(s, body=body)
+    return *begin, replace(s, body=body)

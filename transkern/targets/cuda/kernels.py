@@ -22,6 +22,7 @@ from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
+from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated
 from transkern.targets.cuda.forms.parts import open_points, shares_points
 from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
@@ -123,7 +124,7 @@ class KernelPrinter:
     def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
-        rows, guarded = self.needs_rows(inner), has_guards(loop)
+        rows, guarded = kernel.placement == "rows" or self.needs_rows(inner), has_guards(loop)
         parts = "" if rows or guarded or not shares_points(inner) else self.unit.local("parts")
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
@@ -209,6 +210,8 @@ class KernelPrinter:
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
             width = self.width(inner, axes, scalars_set(kernel) | inside)
+            if kernel.placement == "rows":
+                width = b.index(THREADS)
             launch = Launch("rows", (b.product(counts), width), 1 if tile is None else HELD)
         elif parts:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
@@ -288,6 +291,8 @@ class KernelPrinter:
         begins = "".join(f"{line}\n" for line in opening)
         name = ident(kernel.name)
         counts = work(self.program, kernel)
+        if not counts and any(run_of(s) is not None for s in walk(kernel.body)):
+            counts = (b.index(THREADS),)  # warps that bring terms and take values away, beside the one that goes on
         if counts and not group.meets:
             # No thread waits for another: as many blocks as there is work for.
             self.unit.pieces.add("threads")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def passes() -> tuple[Pass, ...]:
     """The passes before the printer."""
     from transkern.pipeline import CUDA_PASSES
+    from transkern.targets.cuda.forms.long_rows import share_long_rows
 
-    return CUDA_PASSES
+    return (*CUDA_PASSES, share_long_rows)
 
 
 def files(program: Program, narrow: bool) -> dict[str, str]:

@@ -27,6 +27,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.columns import hold_columns
     from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.shapes import part_shapes
     from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
 
@@ -46,6 +47,7 @@ def passes() -> tuple[Pass, ...]:
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
         hold_columns,  # when nothing asks any more what loops do
+        part_shapes,  # when nothing fuses loops any more
         *before[placed:],
     )
 

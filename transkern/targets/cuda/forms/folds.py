@@ -27,6 +27,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import buffers_read, exprs, map_statement, own_exprs, variables_read, walk, walk_expr
+from transkern.records import replace
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.nests import SMALL
@@ -61,13 +62,18 @@ class Fold:
 
 def fold_of(s: n.Stmt) -> Fold | None:
     """The loop as terms and what combines them in order; None where it is anything else."""
-    plain = isinstance(s, n.Loop) and all(isinstance(x, (n.Let, n.Assign)) for x in s.body)
-    return _taken_apart(s) if plain else None
+    if not isinstance(s, n.Loop):
+        return None
+    s = replace(s, body=_without_branches(s.body, s.axis))
+    return _taken_apart(s) if all(isinstance(x, (n.Let, n.Assign)) for x in s.body) else None
 
 
 def run_of(s: n.Stmt) -> Fold | None:
     """The same of a loop that also stores, into elements that no other iteration touches."""
-    if not isinstance(s, n.Loop) or not all(isinstance(x, (n.Let, n.Assign, n.Store)) for x in s.body):
+    if not isinstance(s, n.Loop):
+        return None
+    s = replace(s, body=_without_branches(s.body, s.axis))
+    if not all(isinstance(x, (n.Let, n.Assign, n.Store)) for x in s.body):
         return None
     stores = [x for x in s.body if isinstance(x, n.Store)]
     bound = {x.name for x in s.body if isinstance(x, (n.Let, n.Assign))}
@@ -88,6 +94,37 @@ def run_of(s: n.Stmt) -> Fold | None:
     if behind or any(e.index != places[e.buffer] for e in loads):
         return None
     return _taken_apart(s)
+
+
+def _without_branches(body: tuple[n.Stmt, ...], axis: str) -> tuple[n.Stmt, ...]:
+    """The statements with choices of values for branches that only set variables."""
+    out: list[n.Stmt] = []
+    for k, s in enumerate(body):
+        if not isinstance(s, n.If) or any(not isinstance(x, (n.Let, n.Assign)) for x in (*s.then, *s.orelse)):
+            out.append(s)
+            continue
+        then, other = _set(s.then), _set(s.orelse)
+        chosen = {
+            name: b.where(s.condition, then.get(name, held), other.get(name, held))
+            for name, held in _held((*s.then, *s.orelse)).items()
+        }
+        lets = {name: f"{ident(axis)}_{ident(name)}{k}" for name in chosen}
+        out += [n.Let(lets[name], value, span=s.span) for name, value in chosen.items()]
+        out += [n.Assign(name, Var(lets[name], value.dtype), span=s.span) for name, value in chosen.items()]
+    return tuple(out)
+
+
+def _held(statements: Iterable[n.Stmt]) -> dict[str, Expr]:
+    return {s.name: Var(s.name, s.value.dtype) for s in statements if isinstance(s, n.Assign)}
+
+
+def _set(statements: Iterable[n.Stmt]) -> dict[str, Expr]:
+    """What statements set variables to, of what these were before."""
+    found: dict[str, Expr] = {}
+    for s in statements:
+        assert isinstance(s, (n.Let, n.Assign))
+        found[s.name] = b.substitute(s.value, found)
+    return found
 
 
 def buffers_read_behind(rest: Iterable[n.Stmt], s: n.Stmt) -> set[str]:
@@ -128,14 +165,31 @@ def _taken_apart(s: n.Stmt) -> Fold | None:
             return e
         if not variables_read(e) & own:
             return terms.setdefault(e, Var(f"{ident(s.axis)}_term{len(terms)}", e.dtype))
+        if isinstance(e, Apply) and e.op == "where" and not variables_read(e.args[0]) & own:
+            first, one, two = e.args
+            within = (b.map_expr(one, under(first)), b.map_expr(two, under(b.logical_not(first))))
+            return Apply("where", (b.map_expr(first, term), *within), e.dtype)
         if isinstance(e, Apply) and e.op in _CHOOSING:
             first, *others = e.args
             return Apply(e.op, (b.map_expr(first, term), *(b.map_expr(x, name) for x in others)), e.dtype)
         return None
 
+    def under(condition: Expr) -> Callable[[Expr], Expr | None]:
+        """The same of a value that is computed where a condition holds in which the iterations before have no part."""
+
+        def chosen(e: Expr) -> Expr | None:
+            if isinstance(e, (Const, Var)):
+                return term(e)
+            if not variables_read(e) & own:
+                made = b.where(condition, e, b.cast(Const(0, "int64"), e.dtype)) if e.dtype != "bool" else e
+                return term(made) if e.dtype != "bool" else None
+            return e if isinstance(e, Apply) and e.op in _CHOOSING else None
+
+        return chosen
+
     def name(e: Expr) -> Expr | None:
-        """A name in what may not be computed, as a term: it is known in any case."""
-        return term(e) if isinstance(e, Var) else None
+        """A name in what may not be computed, as a term, or what is one: these are known in any case."""
+        return term(e) if isinstance(e, Var) else terms.get(e)
 
     steps = [map_statement(x, term) for x in steps]
     left = {name for x in steps for e in exprs((x,)) for name in variables_read(e)} & mine

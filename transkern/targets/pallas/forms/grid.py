@@ -7,7 +7,6 @@ transpose) is brought into that form by XLA first. Slots that are reduced or sli
 from __future__ import annotations
 
 import ast
-import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,8 @@ from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out
-from transkern.targets.pallas.forms.slots import slots_of
+from transkern.targets.pallas.forms.loads import counted, in_order
+from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value
@@ -37,7 +37,10 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     kernel, first, last = laid_out(host, kernel)
     host.out += first
     rank, slots = slots_of(kernel.body)
-    slots = _turned(kernel, rank, slots)
+    live = live_outside(host.program, given)
+    own = {x.buffer for x in walk(kernel.body) if isinstance(x, n.Alloc) and x.buffer not in live}
+    slots = turned(kernel, rank, slots, own)
+    kernel = turned_arrays(host, kernel, slots, own)
     loops = [s for s in kernel.body if isinstance(s, n.Loop)]
     rest = [s for s in kernel.body if not isinstance(s, (n.Loop, n.Accumulator))]
     before = (
@@ -59,23 +62,6 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
     Body(host, rank, slots, kernel, given).run(kernel)
     host.out += last
-
-
-def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int]:
-    """The slots in the order in which most accesses walk them."""
-    if rank not in (2, 3):
-        return slots
-    accesses = [s.index for s in walk(kernel.body) if isinstance(s, n.Store)]
-    accesses += [e.index for e in exprs(kernel.body) if isinstance(e, Load)]
-    walked = [[slots[v] for i in index for v in sorted(variables_read(i)) if v in slots] for index in accesses]
-
-    def score(order: tuple[int, ...]) -> int:
-        """How many accesses of several slots walk them in this order, less those that do not."""
-        ranks = [[order[s] for s in w] for w in walked if len(set(w)) == len(w) > 1]
-        return sum(1 if r == sorted(r) else -1 for r in ranks)
-
-    best = max(itertools.permutations(range(rank)), key=score)  # the first is the order as it is
-    return {a: best[s] for a, s in slots.items()}
 
 
 def _only_moves(kernel: n.Kernel) -> bool:
@@ -103,6 +89,7 @@ class Body(Statements):
         self.extents: dict[int, Expr] = {}
         self.whole: set[int] = set()
         self.uses_block = False
+        self.seen: dict[str, str] = {}  # operands by what XLA makes them of
         self.made_whole: set[str] = set()  # the operands that XLA makes, each as large as the block
         for s in walk(kernel.body):
             if isinstance(s, n.Loop) and s.kind == "parallel":
@@ -348,15 +335,23 @@ class Body(Statements):
             raise Inexpressible("a gather")
         host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
         try:
-            if any(isinstance(x, Gather) for x in sort(self, e.index, self.program.buffers[e.buffer].dims)):
+            walks = counted(host, e)
+            if walks is None and any(
+                isinstance(x, Gather) for x in sort(self, e.index, self.program.buffers[e.buffer].dims)
+            ):
                 raise Inexpressible("a gather")
             made = host.load(e)
+            as_it_lies = walks is not None and in_order(host, walks[1])  # then it has another shape, and is not moved
         finally:
             host.axes, host.mask = {}, None
-        param = self.module.fresh(f"{host.array(e.buffer).name}_part")
+        shown = ast.dump(made.node)
+        if shown in self.seen:
+            self.views[e] = Value(name(self.seen[shown]), e.dtype, made.axes)
+            return self.views[e]
+        param = self.seen[shown] = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node
-            if len(made.axes) == self.rank:
+            if len(made.axes) == self.rank and not as_it_lies:
                 self.made_whole.add(f"view.{param}")
         else:
             self.scalar_operands[param] = made.node

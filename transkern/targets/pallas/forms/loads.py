@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.polynomials import expression, polynomial, without
 from transkern.targets.pallas.forms.pieces import as_index, constant_tuple, subscript
 from transkern.targets.pallas.forms.subscripts import (
     Place,
@@ -54,6 +55,87 @@ def load_gathered(vector: Vector, e: Load, node: ast.expr, dims: tuple[Expr, ...
     index = [vector.expr(i) for i in e.index]
     axes = frozenset[int]().union(*(i.axes for i in index))
     return Value(subscript(node, [i.node for i in index]), e.dtype, axes)
+
+
+def load_counted(vector: Vector, e: Load, node: ast.expr) -> Value | None:
+    """Elements whose places in memory are counted along axes (`reshape`), as XLA sees them: a shape, a slice and an
+    order. None where the places are anything else."""
+    found = counted(vector, e)
+    if found is None:
+        return None
+    start, walks = found
+    infos = {axis: vector.axes[axis] for axis in walks}
+    items: list[ast.expr] = [
+        ast.Tuple([vector.size(stride), vector.size(infos[axis].extent), ast.Constant(infos[axis].slot)], ast.Load())
+        for axis, stride in walks.items()
+    ]  # fmt: skip
+    arguments = [node, vector.size(start), ast.List(items, ast.Load()), ast.Constant(vector.rank)]
+    axes = frozenset(info.slot for info in infos.values())
+    return Value(call(vector.module.helper("_elements"), arguments), e.dtype, axes)
+
+
+def counted(vector: Vector, e: Load) -> tuple[Expr, dict[str, Expr]] | None:
+    """Where the places begin, and by what they move along each axis; None where subscripts say it as well."""
+    dims = vector.program.buffers[e.buffer].dims
+    if len(e.index) != len(dims):
+        return _walks(vector, e.index[0])
+    made = _place(e.index, dims)
+    if made is None:
+        return None
+    place, divided = made
+    return _walks(vector, place) if divided or any(len(vector.axes_of(i)) > 1 for i in e.index) else None
+
+
+def in_order(vector: Vector, walks: Mapping[str, Expr]) -> bool:
+    """Whether walks that together count the elements of an array seem to take them as they lie in memory: what moves
+    further is made of more sizes."""
+    factors = {vector.axes[axis].slot: max(map(len, polynomial(stride) or ((),))) for axis, stride in walks.items()}
+    sizes = [factors[slot] for slot in sorted(factors)]
+    return sizes == sorted(sizes, reverse=True)
+
+
+def _walks(vector: Vector, place: Expr) -> tuple[Expr, dict[str, Expr]] | None:
+    """Where a place begins, and what it moves by along each axis; all of it is known when JAX traces."""
+    terms = polynomial(place)
+    if terms is None:
+        return None
+    start, walks = dict[tuple[Expr, ...], int](), dict[str, dict[tuple[Expr, ...], int]]()
+    for factors, count in terms.items():
+        varying = [x for x in factors if vector.varies(x)]
+        if not varying:
+            start[factors] = count
+            continue
+        (axis, *others) = varying
+        if others or not isinstance(axis, Var) or axis.name not in vector.axes:
+            return None
+        rest = without(factors, (axis,))
+        assert rest is not None
+        walks.setdefault(axis.name, {})[rest] = count
+    infos = [vector.axes[axis] for axis in walks]
+    if not infos or any(info.step != 1 or b.constant(info.start) != 0 for info in infos):
+        return None
+    found = expression(start), {axis: expression(stride) for axis, stride in walks.items()}
+    sizes = (found[0], *found[1].values(), *(info.extent for info in infos))
+    return found if all(map(vector.is_static, sizes)) else None
+
+
+def _place(index: Sequence[Expr], dims: Sequence[Expr]) -> tuple[Expr, bool] | None:
+    """The place in memory, and whether subscripts are its quotients and remainders; None where only some are."""
+    place: Expr = b.ZERO
+    stride: Expr = b.ONE
+    k, divided = len(dims) - 1, False
+    while k >= 0:
+        whole, step = index[k], stride
+        if k and isinstance(whole, Apply) and whole.op == "remainder" and whole.args[1] == dims[k]:
+            left = whole = whole.args[0]
+            while k and index[k] == b.mod(left, dims[k]):
+                left, stride, k = b.floordiv(left, dims[k]), b.mul(stride, dims[k]), k - 1
+            if index[k] != left:
+                return None
+            divided = True
+        place = b.add(place, b.mul(whole, step))
+        stride, k = b.mul(stride, dims[k]), k - 1
+    return place, divided
 
 
 def load_slices(vector: Vector, e: Load, node: ast.expr, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> Value:

@@ -92,6 +92,41 @@ def is_inside(s: Span_, dim: Expr) -> bool:
     return s.whole or _inside(s.offset, s.stride, s.extent, dim)
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """By how much an `axis`, which has the `slot`, is shifted; `ends`: it ends there, and does not go round."""
+
+    shift: Expr
+    ends: bool
+    slot: int
+    axis: Var
+
+
+def turn(vector: Vector, s: Subscript, dim: Expr) -> Turn | None:
+    """By how much a subscript turns its dimension, ``(axis + shift) % dim`` for all of that, or moves it, where what
+    lies beyond the ends is the last element there (``max(axis - 1, 0)``), or is not looked at."""
+    if not isinstance(s, Gather):
+        return None
+    at, ends = s.at, True
+    match at:
+        case Apply("remainder", (inner, size), _) if size == dim:
+            at, ends = inner, False
+        case Apply("maximum", (inner, Const(0)) | (Const(0), inner), "index"):
+            at = inner
+        case Apply("minimum", (inner, end), "index"):
+            at = inner if b.difference(dim, end) == 1 else end if b.difference(dim, inner) == 1 else at
+        case _:
+            pass
+    terms, _ = b.affine(at)
+    walked = [t for t in terms if vector.varies(t)]
+    if len(walked) == 1 and isinstance(walked[0], Var) and walked[0].name in vector.axes:
+        info, shift = vector.axes[walked[0].name], b.sub(at, walked[0])
+        known = b.constant(shift) is not None and b.constant(info.start) == 0 if ends else vector.is_static(shift)
+        if terms[walked[0]] == 1 and info.extent == dim and known:
+            return Turn(shift, ends, info.slot, walked[0])
+    return None
+
+
 def slice_of(vector: Vector, s: Span_) -> ast.expr:
     """The `slice` of a walk with positive stride."""
     start = vector.size(s.offset)

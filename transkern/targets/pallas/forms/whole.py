@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import bodies, buffers_written, is_in_order, map_block, resolved, walk
 from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.loads import any_may_leave
 from transkern.targets.pallas.forms.pieces import as_index
+from transkern.targets.pallas.forms.slots import with_places
 from transkern.targets.pallas.forms.statements import trips
-from transkern.targets.pallas.forms.subscripts import Gather, Place, Span_, Subscript, slice_of, sort
+from transkern.targets.pallas.forms.subscripts import Gather, Place, Span_, Subscript, Turn, slice_of, sort, turn
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import AxisInfo
 from transkern.targets.pallas.printing import spelling
@@ -36,6 +37,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning)):
             raise Inexpressible(f"a {type(s).__name__.lower()} in a kernel")
+    kernel = with_places(kernel, host.program.variables)
     slots, depth = _slots(kernel.body)
     if depth > 2:
         raise Inexpressible("more than two axes")
@@ -279,10 +281,17 @@ class Whole(Interface):
             node = call(self.module.helper("_element"), [name(self.table(e.buffer)), self.linear(e.index, dims)])
             return Value(self.as_mask(node, e.dtype), e.dtype)
         subscripts = sort(self, e.index, dims)
-        turns = {k: shift for k, x in enumerate(subscripts) if (shift := self.turn(x, dims[k])) is not None}
-        if turns:
+        turns = {k: found for k, x in enumerate(subscripts) if (found := turn(self, x, dims[k])) is not None}
+        last = len(dims) - 1
+        moved = None
+        if [*turns] == [last] and last and all(isinstance(x, Place) for x in subscripts[:-1]):  # one row's
+            moved = turns[last]
+            subscripts[-1] = Span_(moved.slot, b.ZERO, 1, dims[-1], True)
+        elif turns:
             return self.turned(e, turns)
         node, slots = self.region(e.buffer, subscripts)
+        if moved is not None:
+            node = call(self.module.helper("_moved"), [node, self.size(moved.shift), ast.Constant(moved.ends)])
         if (
             slots == [1, 0]
             or (slots == [0] and self.chunk is None and not self.is_column(subscripts))
@@ -291,40 +300,26 @@ class Whole(Interface):
             node = quote("_0.T", node)
         return Value(self.as_mask(node, e.dtype), e.dtype, frozenset(slots))
 
-    def turn(self, s: Subscript, dim: Expr) -> Expr | None:
-        """By how much a subscript turns its dimension: ``(axis + shift) % dim`` for all of that."""
-        match s:
-            case Gather(Apply("remainder", (at, size), _)) if size == dim:
-                terms, _ = b.affine(at)
-                walked = [t for t in terms if self.varies(t)]
-                if len(walked) == 1 and isinstance(walked[0], Var) and walked[0].name in self.axes:
-                    info, shift = self.axes[walked[0].name], b.sub(at, walked[0])
-                    if terms[walked[0]] == 1 and info.extent == dim and self.is_static(shift):
-                        return shift
-            case _:
-                pass
-        return None
-
-    def turned(self, e: Load, turns: dict[int, Expr]) -> Value:
-        """All of an array along its rows and columns, either turned."""
+    def turned(self, e: Load, turns: dict[int, Turn]) -> Value:
+        """All of an array along its rows and columns, either turned or moved."""
         dims = self.program.buffers[e.buffer].dims
-        index = tuple(
-            next(t for t in b.affine(i.args[0])[0] if self.varies(t)) if k in turns and isinstance(i, Apply) else i
-            for k, i in enumerate(e.index)
-        )
+        index = tuple(turns[k].axis if k in turns else i for k, i in enumerate(e.index))
         subscripts = sort(self, index, dims)
         slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.whole]
         if slots not in ([0, 1], [1]) or len(slots) != len(dims):
             raise Inexpressible("a gather")
         ref = name(self.vector(e.buffer))
-        shifts = [self.size(turns[k]) if k in turns else ast.Constant(0) for k in range(len(dims))]
+        shifts = [self.size(turns[k].shift) if k in turns else ast.Constant(0) for k in range(len(dims))]
+        ends = [turns[k].ends if k in turns else False for k in range(len(dims))]
         rows = name(self.chunk) if self.chunk is not None and len(dims) == 2 else ast.Constant(None)
         if self.chunk is not None and 0 in turns:
-            shift = b.constant(turns[0])
+            shift = b.constant(turns[0].shift)
             if shift is None or abs(shift) > 8:  # reads of the rows between the first and the last must not turn
                 raise _TurnedError
             self.begins_at(b.ZERO)
-        node = call(self.module.helper("_rolled"), [ref, *([ast.Constant(0)] if len(dims) == 1 else []), *shifts, rows])
+        first = [ast.Constant(0)] if len(dims) == 1 else []
+        which = [sequence([*map(ast.Constant, [False] * len(first) + ends)])] if any(ends) else []
+        node = call(self.module.helper("_rolled"), [ref, *first, *shifts, rows, *which])
         return Value(self.as_mask(node, e.dtype), e.dtype, frozenset(slots))
 
     def as_mask(self, node: ast.expr, dtype: str) -> ast.expr:

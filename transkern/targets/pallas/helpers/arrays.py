@@ -99,6 +99,40 @@ def _picked(block, at, axis):
     least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
     return jnp.max(jnp.where(here, block, least), axis, keepdims=True)
 ''',
+    "_elements": '''
+def _elements(array, start, walks, rank):
+    """Elements in memory's order, from `start` on: `walks` are a stride, a number of steps, and the dimension of the
+    result, for each of its dimensions; the others have one place. Where strides divide each other, that is a slice of
+    the array in another shape."""
+    flat, walks = array.reshape(-1), sorted(walks, key=lambda walk: (-walk[0], walk[1]))
+    shape = [1] * rank
+    for _, steps, axis in walks:
+        shape[axis] = max(steps, 0)
+    if 0 in shape or not flat.size:
+        return jnp.zeros(shape, flat.dtype)
+    moving = [walk for walk in walks if walk[1] > 1]
+    strides = [stride for stride, _, _ in moving]
+    sizes = [a // b if b > 0 and a % b == 0 else 0 for a, b in zip(strides, strides[1:] + [1])]
+    at, rest = [], start
+    for stride, _, _ in moving:
+        at.append(rest // stride if stride > 0 else -1)
+        rest -= at[-1] * stride
+    count = flat.size // strides[0] if moving and strides[0] > 0 else 0
+    room = [count] + sizes
+    if moving and min(at) >= 0 and 0 <= rest < sizes[-1] and all(
+        k + steps <= size for k, (_, steps, _), size in zip(at, moving, room)
+    ):
+        made = flat if count * strides[0] == flat.size else flat[:count * strides[0]]
+        parts = tuple(slice(k, k + steps) for k, (_, steps, _) in zip(at, moving))
+        made = made.reshape(room)[parts + (rest,)]
+        order = sorted(range(len(moving)), key=lambda k: moving[k][2])
+        return jnp.transpose(made, order).reshape(shape)
+    places = start
+    for stride, steps, axis in walks:
+        along = [steps if k == axis else 1 for k in range(rank)]
+        places = places + stride * lax.broadcasted_iota(jnp.int32, along, axis)
+    return flat[places]
+''',
     "_put": '''
 def _put(array, axis, start, stop, value):
     """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "_by_rows": ("_Rows", "_earlier"),
-    "_rolled": ("_Rows",),
+    "_rolled": ("_Rows", "_moved"),
     "_column": ("_interpret",),
     "_lane": ("_column", "_windows_of"),
     "_set_lane": ("_windows_of",),
@@ -100,19 +100,43 @@ class _Rows:
     def write(self, ref, offset, at, value):
         ref[(*at[:-1], self.place(offset, self.count), at[-1])] = value
 ''',
+    "_moved": '''
+def _moved(x, shift, ends):
+    """The elements of each row that stand `shift` further; behind its end, the last one, or it begins anew."""
+    width = x.shape[-1]
+    if not ends:
+        shift %= width
+        return jnp.concatenate([x[..., shift:], x[..., :shift]], -1) if shift else x
+    shift = max(min(shift, width), -width)
+    if shift > 0:
+        end = jnp.broadcast_to(x[..., width - 1:], (*x.shape[:-1], shift))
+        return jnp.concatenate([x[..., shift:], end], -1) if shift < width else end
+    end = jnp.broadcast_to(x[..., :1], (*x.shape[:-1], -shift))
+    return jnp.concatenate([end, x[..., :shift]], -1) if 0 < -shift < width else end if shift else x
+''',
     "_rolled": '''
-def _rolled(ref, down, across, rows):
-    """All columns of some `rows`, or of all, of an array whose dimensions turn by so much."""
+def _rolled(ref, down, across, rows, ends=(False, False)):
+    """All columns of some `rows`, or of all, of an array whose dimensions turn by so much, or are moved and end."""
     height, width = ref.shape
-    down, across = down % height, across % width
+    down, across = down if ends[0] else down % height, across if ends[1] else across % width
 
     def columns(x):
+        if ends[1]:
+            return _moved(x, across, True)
         return jnp.concatenate([x[:, across:], x[:, :across]], 1) if across else x
 
     if rows is None:
         rows = _Rows(0, height, 0)
     if not isinstance(rows.first, int):  # neither the first nor the last
-        return columns(rows.read(ref, down if down <= height // 2 else down - height, (slice(None),)))
+        return columns(rows.read(ref, down if ends[0] or down <= height // 2 else down - height, (slice(None),)))
+    if ends[0]:
+        begin, end = rows.first + down, rows.first + down + rows.count
+        first, last = min(max(begin, 0), height), min(max(end, 0), height)
+        before, behind = min(max(-begin, 0), rows.count), min(max(end - height, 0), rows.count)
+        parts = [jnp.broadcast_to(ref[0:1, :], (before, width))] if before else []
+        parts += [ref[first:last, :]] if last > first else []
+        parts += [jnp.broadcast_to(ref[height - 1:height, :], (behind, width))] if behind else []
+        return columns(jnp.concatenate(parts, 0) if len(parts) > 1 else parts[0])
     begin = (rows.first + down) % height
     more = begin + rows.count - height
     if more <= 0:

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.polynomials import multiplied, polynomial
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
@@ -61,6 +62,10 @@ def _statement(program: n.Program, s: n.Stmt, static: frozenset[str]) -> n.Stmt:
         return all(is_size(e, static) for e in es)
 
     match s:
+        case n.Loop(axis, start, stop, Const(1), "parallel", _) if _side_by_side(program, start, stop, static):
+            place, p = b.add(start, Var(axis, "index")), Var(axis, "index")
+            body = map_block(s.body, lambda e: place if e == p else None)
+            return replace(s, start=b.ZERO, stop=b.sub(stop, start), body=_block(program, body, static))
         case n.Loop(axis, start, stop, step, "parallel", _) if not known(start, stop, step):
             found = _domain(program, s, static)
             if found is None:  # any order will do: one after the other
@@ -77,6 +82,21 @@ def _statement(program: n.Program, s: n.Stmt, static: frozenset[str]) -> n.Stmt:
             return _whole_scan(program, s, static)
         case _:
             return with_bodies(s, lambda body: _block(program, body, static))
+
+
+def _side_by_side(program: n.Program, start: Expr, stop: Expr, static: frozenset[str]) -> bool:
+    """Whether a window moves by its own length, which is known when JAX traces: ``i * k .. i * k + k``. Together such
+    windows are the array in another shape; under a mask, each would go through all of it."""
+    extent = b.sub(stop, start)
+    length, terms = polynomial(extent), polynomial(start)
+    if length is None or terms is None or not is_size(extent, static):
+        return False
+    moved = {factors: count for factors, count in terms.items() if not all(is_size(f, static) for f in factors)}
+    axes = {f for factors in moved for f in factors if not is_size(f, static)}
+    if len(axes) != 1 or not isinstance(axis := axes.pop(), Var):
+        return False
+    around = any(isinstance(s, n.Loop) and s.axis == axis.name and s.kind == "parallel" for s in walk(program.body))
+    return around and moved == multiplied(length, {(axis,): 1})
 
 
 def _masked(s: n.Loop, shift: Expr | None, extent: Expr) -> tuple[Expr, Expr]:
