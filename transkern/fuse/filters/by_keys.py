@@ -176,6 +176,12 @@ def _sum(
 ) -> _Sum | None:
     axes = [x.axis for x in nest]
     *lets, last = loop.body
+    asked_first: list[Expr] = []
+    while isinstance(last, n.If) and not last.orelse:
+        asked_first.append(last.condition)
+        *more, last = last.then
+        if more:
+            return None
     if loop.kind != "parallel" or loop.step != b.ONE or not isinstance(last, n.Accumulate) or last.name not in made:
         return None
     if not all(isinstance(x, n.Let) for x in lets) or last.position is not None or last.op not in ("sum", "count"):
@@ -191,13 +197,20 @@ def _sum(
         if isinstance(x, n.Let):
             known[x.name] = b.substitute(x.value, known)
     condition, value = _split(b.substitute(last.value, known), dtype)
+    if asked_first:  # what is added up there is any number
+        asked_first = [b.substitute(e, known) for e in asked_first]
+        condition, value = b.TRUE, b.substitute(last.value, known)
+        if last.op == "count":
+            condition, value = value, Const(1, dtype)
     asked: list[tuple[str, Expr]] = []
-    for e in _conjuncts(condition):
+    for e in (x for whole in (*asked_first, condition) for x in _conjuncts(whole) if x != b.TRUE):
         found = _key(e, axes) if variables_read(e) & set(axes) else ("", e)
         if found is None:
             return None
         asked.append(found)
     if sorted(axis for axis, _ in asked if axis) != sorted(axes) or variables_read(value) & set(axes):
+        return None
+    if value.dtype != dtype:
         return None
     made_sum = _Sum(last.name, dtype, loop, tuple(asked), value)
     return made_sum if any(isinstance(e, Load) for x in made_sum.keys for e in walk_expr(x)) else None
@@ -233,12 +246,14 @@ def _key(e: Expr, axes: Sequence[str]) -> tuple[str, Expr] | None:
     if not isinstance(e, Apply) or e.op != "equal":
         return None
     for one, other in (e.args, e.args[::-1]):
-        axis = _without_casts(one)
-        if not isinstance(axis, Var) or axis.name not in axes or variables_read(other) & set(axes):
+        place, key = _without_casts(one), _without_casts(other)
+        terms, _ = b.affine(place)
+        found = [axis for axis in axes if terms.get(Var(axis, "index")) == 1]
+        if place.dtype != "index" or len(found) != 1 or variables_read(other) & set(axes) or not _is_integer(key.dtype):
             continue
-        key = _without_casts(other)
-        if _is_integer(key.dtype):
-            return axis.name, key
+        rest = b.sub(place, Var(found[0], "index"))
+        if not variables_read(rest) & set(axes):
+            return found[0], b.sub(b.cast(key, "index"), rest)
     return None
 
 
