@@ -58,6 +58,25 @@ def of_other_integers(y: Any, p: Any, k: int) -> Any:
     return out
 
 
+def of_images(y: Any, p: Any, k: int) -> Any:
+    image = y[: len(y) // 4 * 4].reshape(-1, 4)
+    areas = np.zeros(k, int)
+    for c in range(k):
+        areas[c] = (image[:, 1:] == c).sum()
+    return areas
+
+
+def of_what_is_written(y: Any, p: Any, k: int) -> Any:
+    out = y[:k].copy()
+    for c in range(len(out)):
+        count = 0
+        for t in range(len(out)):
+            if out[t] == c:
+                count += 1
+        out[c] = count
+    return out
+
+
 def more_than_equal(y: Any, p: Any, k: int) -> Any:
     return np.array([np.sum(y >= c) for c in range(k)])
 
@@ -67,8 +86,9 @@ def of_floats(y: Any, p: Any, k: int) -> Any:
     return np.array([np.sum(z == c) for c in range(k)])
 
 
-FUNCTIONS = (of_labels, confusion, in_loops, with_a_condition, broadcast, of_other_integers, more_than_equal, of_floats)
-FOUND = {f: f not in (more_than_equal, of_floats) for f in FUNCTIONS if f is not of_other_integers}
+FUNCTIONS = (of_labels, confusion, in_loops, with_a_condition, broadcast, of_other_integers, of_images,
+             of_what_is_written, more_than_equal, of_floats)  # fmt: skip
+FOUND = {f: f not in (of_what_is_written, more_than_equal, of_floats) for f in FUNCTIONS if f is not of_other_integers}
 
 
 @pytest.mark.parametrize("function", FOUND, ids=lambda f: f.__name__)

@@ -25,7 +25,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
-    buffers_read,
+    buffers_used,
     buffers_written,
     map_block,
     scalars_used,
@@ -53,12 +53,12 @@ def count_by_keys(program: n.Program) -> n.Program:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """What an accumulator adds up: `value` of the iterations of `loop` in which all `asked` hold, one after the other:
+    """What an accumulator adds up: `value` of the iterations of `loops` in which all `asked` hold, one after the other:
     an axis around is equal to a key, or (without an axis) a condition holds."""
 
     name: str
     dtype: str
-    loop: n.Loop
+    loops: tuple[n.Loop, ...]
     asked: tuple[tuple[str, Expr], ...]
     value: Expr
 
@@ -123,8 +123,12 @@ class _Counting:
                     update = [n.Let(key.name, b.cast(e, "index"), span=span), n.If(within, tuple(update), span=span)]
                 else:
                     update = [n.If(e, tuple(update), span=span)]
-            out.append(self.again(replace(x.loop, kind="sequential", body=tuple(update), spare=None, large=False)))
-        loops = {id(x.loop) for x in sums}
+            for loop in reversed(x.loops):
+                update = [replace(loop, kind="sequential", body=tuple(update), spare=None, large=False)]
+            (made_loop,) = update
+            assert isinstance(made_loop, n.Loop)
+            out.append(self.again(made_loop))
+        loops = {id(x.loops[0]) for x in sums}
         names = {x.name for x in sums}
         body = [
             x for x in nest[-1].body
@@ -175,22 +179,27 @@ def _sum(
     loop: n.Loop, made: dict[str, n.Accumulator], nest: Sequence[n.Loop], written: set[str]
 ) -> _Sum | None:
     axes = [x.axis for x in nest]
-    *lets, last = loop.body
+    loops = [loop]
+    while len(loops[-1].body) == 1 and isinstance(inner := loops[-1].body[0], n.Loop):
+        loops.append(inner)
+    *lets, last = loops[-1].body
     asked_first: list[Expr] = []
     while isinstance(last, n.If) and not last.orelse:
         asked_first.append(last.condition)
         *more, last = last.then
         if more:
             return None
-    if loop.kind != "parallel" or loop.step != b.ONE or not isinstance(last, n.Accumulate) or last.name not in made:
+    if not isinstance(last, n.Accumulate) or last.name not in made:
         return None
     if not all(isinstance(x, n.Let) for x in lets) or last.position is not None or last.op not in ("sum", "count"):
         return None
     dtype = made[last.name].dtype
     own = {x.name for x in nest[-1].body if isinstance(x, n.Let)}
-    if not _is_signed(dtype) or own & scalars_used(loop) or buffers_read_of(loop) & written:
+    if not _is_signed(dtype) or own & scalars_used(loop) or buffers_used(loop) & written:
         return None
-    if (variables_read(loop.start) | variables_read(loop.stop)) & {*axes, *own}:
+    if any(x.kind != "parallel" or x.step != b.ONE for x in loops):
+        return None
+    if any((variables_read(x.start) | variables_read(x.stop)) & {*axes, *own} for x in loops):
         return None
     known: dict[str, Expr] = {}
     for x in lets:
@@ -212,13 +221,8 @@ def _sum(
         return None
     if value.dtype != dtype:
         return None
-    made_sum = _Sum(last.name, dtype, loop, tuple(asked), value)
+    made_sum = _Sum(last.name, dtype, tuple(loops), tuple(asked), value)
     return made_sum if any(isinstance(e, Load) for x in made_sum.keys for e in walk_expr(x)) else None
-
-
-def buffers_read_of(loop: n.Loop) -> set[str]:
-    """The arrays that a loop's statements load from."""
-    return {name for x in loop.body if isinstance(x, (n.Let, n.Accumulate)) for name in buffers_read(x.value)}
 
 
 def _split(e: Expr, dtype: str) -> tuple[Expr, Expr]:
