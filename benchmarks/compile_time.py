@@ -67,13 +67,12 @@ class Clock:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Inside, compilations are measured."""
-        from transkern.frontend import specialise as front
         from transkern.targets.cpu import build
         from transkern.targets.cpu.printing import module
 
         measured = (
-            ("front end", front, "specialise"), ("passes", pipeline, "run"), ("emission", module, "emit_with_places"),
-            ("C compiler", build, "run_compiler"),
+            ("front end", pipeline, "translated"), ("passes", pipeline, "run"),
+            ("emission", module, "emit_with_timers"), ("C compiler", build, "run_compiler"),
         )  # fmt: skip
         with ExitStack() as stack:
             for step, owner, name in measured:

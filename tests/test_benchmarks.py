@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from benchmarks.workloads.collection import WORKLOADS
 from tests.tools import require
 
@@ -104,6 +105,20 @@ def test_times_are_of_one_call(benchmark: Any) -> None:
     case = cases.Case("sleeps", lambda x: time.sleep(0.003), (np.zeros(1),))
     timing = measure.interleaved({"numpy": peers.Runner(case, case.function)}, seconds=0.05)["numpy"]
     assert 0.003 <= timing.low <= timing.median <= timing.high < 0.05
+
+
+def test_each_step_of_a_compilation_is_timed(
+    benchmark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
+    clock = benchmark("compile_time").Clock()
+    with clock.running():
+        np.testing.assert_array_equal(transkern.compile(doubled, target="cpu")(np.arange(3.0)), [0.0, 2.0, 4.0])
+    assert all(seconds > 0 for seconds in clock.taken.values()), clock.taken
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
 
 
 def test_bandwidth_is_plausible(benchmark: Any) -> None:
