@@ -165,8 +165,9 @@ def _wrapper(host: Host) -> list[ast.stmt]:
                 out.append(assign(module.identifier(part), quote(f"_0.{read}", name(p.name))))
         if isinstance(p, n.ArrayParam):
             out.append(assign(p.name, _checked(module, p)))
+            before = set(known)
             sizes += _sizes(module, p, p.name, needed | _equal_sizes(program), known)
-            sizes += _size_checks(module, p)
+            sizes += _size_checks(module, p, before)
     out += sizes
     if any(_uses_module(e) for e in (*module.hoisted, *results, *early)):
         out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
@@ -247,15 +248,17 @@ def _equal_sizes(program: n.Program) -> set[str]:
     return twice
 
 
-def _size_checks(module: Module, p: n.ArrayParam) -> list[ast.stmt]:
-    """Dims that the types fix, and sizes that must agree with another argument's."""
+def _size_checks(module: Module, p: n.ArrayParam, known: set[str]) -> list[ast.stmt]:
+    """Dims that the types fix, and sizes that must agree with those `known` from arguments before, or dims before."""
     checks = []
     for position, d in enumerate(p.dims):
         at = quote(f"_0.shape[{position}]", name(p.name))
         if isinstance(d, Const):
             checks.append(quote("_0 != _1", at, constant(d.value)))
-        elif isinstance(d, Var) and d.name in _equal_sizes(module.program):
+        elif isinstance(d, Var) and d.name in known:
             checks.append(quote("_0 != _1", at, name(module.identifier(d.name))))
+        elif isinstance(d, Var) and d.name in _equal_sizes(module.program):
+            known.add(d.name)  # it is this one
     return [
         ast.If(
             c,
