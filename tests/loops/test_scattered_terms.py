@@ -69,10 +69,22 @@ def in_place(x: Any, w: Any) -> Any:
     return x
 
 
-FUNCTIONS = (bins, with_a_condition, edges, of_a_running_number, read_again, of_an_argument, in_place)
+def with_a_state_that_may_fail(x: Any, w: Any) -> Any:
+    y, out = 1.0, np.zeros(len(x))
+    for i in range(len(x)):
+        y = 1.0 / (y - 3.0) + x[i] / w[i]
+        out[i] = y
+    return out
 
 
-@pytest.mark.parametrize("function", (bins, of_a_running_number, of_an_argument), ids=lambda f: f.__name__)
+FUNCTIONS = (bins, with_a_condition, edges, of_a_running_number, read_again, of_an_argument, in_place,
+             with_a_state_that_may_fail)  # fmt: skip
+
+
+APART = (bins, of_a_running_number, of_an_argument, with_a_state_that_may_fail)
+
+
+@pytest.mark.parametrize("function", APART, ids=lambda f: f.__name__)
 def test_terms_are_computed_beforehand(function: Any) -> None:
     passes = PASSES[: PASSES.index(distribute_rows) + 1]
     program = program_of(source_of(function), function.__name__, f"{function.__name__}(float64[n], float64[n])", passes)

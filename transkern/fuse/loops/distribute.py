@@ -242,6 +242,8 @@ class _Distributing(MakingWalk):
         checked = any(isinstance(x, n.Guard) for x in walk(rows))
         if checked and not (are_unseen(rows, self.buffers) and self.forgotten(handed)):
             return None
+        if checked and any(isinstance(x, n.Guard) for x in walk(handed)):
+            return None  # the first that fails may be of either
         if not _is_dear(rows) or not self.row_by_row(s, rows, checked):
             return None
         return s, rows, [replace(s, body=tuple(handed))]
@@ -323,7 +325,7 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
     for x in s.body:
         if not carried & (scalars_used(x) | _set(x)) and not updated & (buffers_used(x) | buffers_written(x)):
             rows.append(x)
-        elif all(isinstance(y, (n.Let, n.Assign, n.Store, n.If)) for y in walk((x,))):
+        elif all(isinstance(y, (n.Let, n.Assign, n.Store, n.If, n.Guard)) for y in walk((x,))):
             handed.append(x)
             carried |= _set(x)
         else:
