@@ -124,6 +124,7 @@ from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.pieces import merge_pieces
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
@@ -199,6 +200,7 @@ PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
+    merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
     unswitch_subscripts,  # of what is one statement now
