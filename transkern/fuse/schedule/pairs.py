@@ -49,8 +49,8 @@ from transkern.records import replace
 
 _STAGED = 64
 """Elements of a row that is copied because it is gone over again and again."""
-_ROWS = 8
-"""As many rows there are, at least."""
+_ROWS, _ROWS_AGAIN = 32, 8
+"""As many rows there are, at least, and as many in a loop: what lanes read is turned once for all its iterations."""
 _PAIRS, _POSITIONS = 128, 512
 """Pairs of a row up to which lanes over the rows take less than lanes over its pairs, whose best has to be found."""
 SHORT = 16
@@ -67,6 +67,7 @@ def order_pairs(program: n.Program) -> n.Program:
 class _Pairs(Ordering):
     part = SHORT
     in_parts = (WIDE,)  # few numbers of float32 are exact enough in float64
+    rows = _ROWS
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, nests with themselves in order for where their reductions are short."""
@@ -75,7 +76,11 @@ class _Pairs(Ordering):
         while rest:
             s = rest.pop(0)
             if not isinstance(s, n.Loop) or s.kind != "parallel":
+                before = self.rows
+                if isinstance(s, (n.Loop, n.While)):
+                    self.rows = _ROWS_AGAIN
                 out.append(with_bodies(s, self.block))
+                self.rows = before
                 continue
             conditions, versions = self.versions(s)
             if not versions or (conditions and not may_choose(out, s, rest)):
@@ -159,7 +164,7 @@ class _Pairs(Ordering):
         """A loop whose iterations go over a row each, in order, and over a copy where that pays; None for others."""
         if contiguous(s.axis, s.body, self.buffers) >= 0 and not self.is_as_near(s):
             return None
-        many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
+        many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(self.rows))
         if s.step == b.ONE and self.columns(_without(s, n.Accumulate, n.Alloc)):
             s = with_own_names(s, self.names, self.variables, self.buffers)
             nests = [x for x in s.body if isinstance(x, n.Loop)]
