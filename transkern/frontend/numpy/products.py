@@ -308,6 +308,8 @@ def _has_library(ctx: Context, dtype: str) -> bool:
 
 def _groups(terms: Sequence[str], out: str) -> tuple[str, str, str] | None:
     """The labels that a product of two matrices adds up, those of its rows and of its columns, in groups."""
+    if len(terms) != 2:
+        return None
     one, two = terms
     inner = "".join(label for label in one if label in two)
     rows, columns = ("".join(label for label in t if label not in inner) for t in terms)
