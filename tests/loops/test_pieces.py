@@ -98,7 +98,8 @@ LEFT = (looked_at_beside, of_other_elements, changed_in_between, every_other, a_
 def test_pieces_are_one_statement(function: Any) -> None:
     passes = PASSES[: PASSES.index(merge_pieces) + 1]
     program = program_of(source_of(function), function.__name__, f"{function.__name__}(float64[n,m])", passes)
-    pieces = [s for s in walk(program.body) if isinstance(s, n.Write) and s.buffer.startswith(("out", "g", "rate", "copy"))]
+    names = ("out", "g", "rate", "copy")
+    pieces = [s for s in walk(program.body) if isinstance(s, n.Write) and s.buffer.startswith(names)]
     assert bool(pieces) == (function in LEFT)
 
 
