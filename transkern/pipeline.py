@@ -302,6 +302,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
+    merge_pieces,  # what is not stored takes no kernel of its own
     *DEVICE_PASSES[1:_INVARIANT],
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values

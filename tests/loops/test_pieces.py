@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import source_of
+from tests.tools import on_target, source_of
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -101,6 +101,15 @@ def test_pieces_are_one_statement(function: Any) -> None:
     names = ("out", "g", "rate", "copy")
     pieces = [s for s in walk(program.body) if isinstance(s, n.Write) and s.buffer.startswith(names)]
     assert bool(pieces) == (function in LEFT)
+
+
+@pytest.mark.parametrize("function", (laplacian, differences, in_steps), ids=lambda f: f.__name__)
+def test_on_a_device(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    compiled = transkern.compile(function, target="cuda")
+    u = np.random.default_rng(9).standard_normal((20, 37))
+    np.testing.assert_allclose(compiled(u), function(u), rtol=1e-13, atol=1e-13)
+    assert compiled.kernels <= (1 if function is laplacian or function is differences else 2)
 
 
 @pytest.mark.parametrize("function", (*MERGED, *LEFT), ids=lambda f: f.__name__)
