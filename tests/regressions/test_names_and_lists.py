@@ -53,6 +53,7 @@ MADE = (  # what people write, and was refused
     "a, b, c, d, e, *r = x.tolist()\nreturn a, r",
     "l = [(v, 1) for v in x]\na, *l = l\nreturn a, l",
     "h, *t = [v for v in k]\nwhile t:\n    h, *t = t\nreturn h",
+    "d = defaultdict(set)\nfor i, v in enumerate(k): d[int(v)].add(i)\nreturn d",
 )
 REFUSED = (
     "u = k * 2\nv = u.view(np.uint64)\nv[0] = 5\nreturn u, v",
@@ -71,7 +72,6 @@ REFUSED = (
     "a = 2\ng = (v * a for v in x)\na = 5\nreturn list(g)",
     "g = map(abs, x)\nx[0] = 50\nreturn list(g)",
     "d = {'a': 1, 'b': 2}\nks, vs = d.keys(), d.values()\nd['c'] = int(k[0])\nreturn list(ks), sum(vs)",
-    "d = defaultdict(set)\nfor i, v in enumerate(k): d[int(v)].add(i)\nreturn d",
 )
 
 
