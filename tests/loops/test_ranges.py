@@ -82,7 +82,18 @@ def of_bytes(x: Any, k: int) -> Any:
     return out
 
 
-FUNCTIONS = (lags, ahead, windows, steeper, triangle, of_bytes)
+def from_a_place_that_moves(x: Any, k: int) -> Any:
+    out = np.zeros(k)
+    for i in range(k):
+        p, s = i % len(x), 0.0
+        for j in range(p, p + 3):
+            s += x[j % len(x)] * p
+            p += 1
+        out[i] = s
+    return out
+
+
+FUNCTIONS = (lags, ahead, windows, steeper, triangle, of_bytes, from_a_place_that_moves)
 
 
 @pytest.mark.parametrize("function", (lags, ahead, windows, triangle), ids=lambda f: f.__name__)

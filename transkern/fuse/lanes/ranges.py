@@ -18,7 +18,15 @@ from transkern.fuse.lanes.uniform import Uniform
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
-from transkern.ir.traverse import map_block, variables_read, walk, with_bodies
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    map_block,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
 from transkern.records import replace
 
 _STEEPEST = 4
@@ -42,6 +50,9 @@ def begun_together(axes: Iterable[str], body: Sequence[n.Stmt]) -> tuple[n.Stmt,
             return s
         length = b.sub(s.stop, s.start)
         if not variables_read(s.start) & names or variables_read(length) & names:
+            return s
+        changed = {name for x in s.body for name in (*scalars_set(x), *buffers_written(x))}
+        if (variables_read(s.start) | buffers_read(s.start)) & changed:
             return s
         place = {s.axis: b.add(s.start, Var(s.axis))}
         moved = map_block(s.body, lambda e: place.get(e.name) if isinstance(e, Var) else None)
