@@ -1,5 +1,5 @@
-# make test    lint, type check and the tests, in an environment of their own (.venv): of tests with many cases every other
-# make test-all  every one of them, in twice the time
+# make test    lint, type check and the tests, in an environment of their own (.venv): of tests with many cases some
+# make test-all  every one of them, in about twice the time
 # make test-fast  lint, types and a share of all kinds of tests, in two minutes or so: while a change is made
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run

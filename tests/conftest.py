@@ -133,20 +133,22 @@ _OF_SO_MANY = 40
 _SWEEP = 8
 """Of how many cases on a test has neighbours that ask nearly the same: `make test` runs every other one of them."""
 
+_WIDE_SWEEP = 32
+"""Of how many it runs every third."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With ``TRANSKERN_DEVICES=half`` (`make test`), every other test that asks of a simulated or interpreted device
     what is asked of the CPU as well is left for those who run pytest by themselves: all others run.
 
-    With ``TRANSKERN_SHARE=most`` (`make test`) every other case runs of a test that has many. With
+    With ``TRANSKERN_SHARE=most`` (`make test`) every other case runs of a test that has many, or every third. With
     ``TRANSKERN_SHARE=fast`` (`make test-fast`) a share of each file runs, but of the slow ones none."""
     kept = items
     if os.environ.get("TRANSKERN_DEVICES") == "half":
         kept = [item for item in kept if not _is_for_a_device(item) or zlib.crc32(item.nodeid.encode()) % 2 == 0]
     if os.environ.get("TRANSKERN_SHARE") == "most":
         cases = Counter(_test_of(item) for item in kept)
-        # another bit than that of devices: else all that it has left would go, or nothing
-        kept = [item for item in kept if cases[_test_of(item)] < _SWEEP or zlib.crc32(item.nodeid.encode()) & 2]
+        kept = [item for item in kept if _is_of_most(item, cases[_test_of(item)])]
     if os.environ.get("TRANSKERN_SHARE") == "fast":
         chosen = _share(item for item in kept if item.get_closest_marker("slow") is None)
         kept = [item for item in kept if item in chosen]
@@ -154,6 +156,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         stay = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in stay])
         items[:] = kept
+
+
+def _is_of_most(item: pytest.Item, cases: int) -> bool:
+    """Whether a case is in the share of a test with so many."""
+    number = zlib.crc32(item.nodeid.encode())
+    if cases >= _WIDE_SWEEP:
+        return number // 4 % 3 == 0
+    # another bit than that of devices: else all that it has left would go, or nothing
+    return cases < _SWEEP or bool(number & 2)
 
 
 def _test_of(item: pytest.Item) -> str:
