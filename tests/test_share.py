@@ -51,12 +51,16 @@ def test_half_of_what_devices_are_asked(select: Any) -> None:
     assert select(others, "half") == others, "of what no other target is asked, all"
 
 
-def test_every_other_case_of_a_test_that_has_many(select: Any) -> None:
-    many = [_Item("tests/loops/test_a.py", f"many[{k}]") for k in range(60)]
+def test_every_other_or_third_case_of_a_test_that_has_many(select: Any) -> None:
+    most = [_Item("tests/loops/test_a.py", f"most[{k}]") for k in range(90)]
+    many = [_Item("tests/loops/test_a.py", f"many[{k}]") for k in range(31)]
     some = [_Item("tests/loops/test_a.py", f"some[{k}]") for k in range(7)]
-    kept = select([*many, *some], share="most")
-    assert set(some) <= set(kept) and 20 <= len(set(kept) & set(many)) < 40
-    assert select([*many, *some], share="most") == kept, "the same each time"
+    kept = select([*most, *many, *some], share="most")
+    assert set(some) <= set(kept) and 10 <= len(set(kept) & set(many)) < 21
+    assert 20 <= len(set(kept) & set(most)) < 40
+    assert select([*most, *many, *some], share="most") == kept, "the same each time"
+    on_devices = [_Item("tests/loops/test_b.py", f"b[{k}-cuda]", "cuda") for k in range(120)]
+    assert 10 <= len(select(on_devices, "half", "most")) < 30, "of what one share leaves, the other one leaves some"
 
 
 def test_a_share_of_each_file(select: Any) -> None:
