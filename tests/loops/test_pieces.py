@@ -127,3 +127,17 @@ def test_numpys_answer(function: Any) -> None:
         for one, other in zip(want if isinstance(want, tuple) else (want,), got if isinstance(got, tuple) else (got,),
                               strict=True):  # fmt: skip
             np.testing.assert_allclose(other, one, rtol=1e-13, atol=1e-13)
+
+
+def test_masks_stay_arrays() -> None:
+    def distinct(x: Any, p: Any) -> Any:
+        count = 0
+        for i in range(x.size - 1, 0, -1):
+            count = 2 + np.unique(p).size
+            if i < 3:
+                continue
+            x[i] = 1.0
+        return count
+
+    x, p = np.zeros(6), np.array([3, 1, 3, 2])
+    assert transkern.compile(distinct, target="cpu")(x.copy(), p) == distinct(x, p)
