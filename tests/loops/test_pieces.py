@@ -129,7 +129,7 @@ def test_numpys_answer(function: Any) -> None:
             np.testing.assert_allclose(other, one, rtol=1e-13, atol=1e-13)
 
 
-def test_masks_stay_arrays() -> None:
+def test_counts_in_a_loop_of_the_host() -> None:
     def distinct(x: Any, p: Any) -> Any:
         count = 0
         for i in range(x.size - 1, 0, -1):

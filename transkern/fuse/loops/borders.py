@@ -19,6 +19,7 @@ from itertools import chain
 from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.lanes.memory import contiguous
 from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.lowering.kernels import runs_on_host
 from transkern.fuse.schedule.columns import is_float_sum
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -126,7 +127,7 @@ def places_inside(block: Iterable[n.Stmt]) -> dict[str, Expr]:
 
 
 class _Borders(Splitting):
-    depth = 0  # loops around
+    depth = 0  # loops around in one kernel: in those that the host runs each has one, with its reductions
     begun: frozenset[str] = frozenset()  # the reductions that each iteration of the loop around has for itself
     in_one: frozenset[str] = frozenset()  # of these, sums of floats, whose two parts are added up behind one loop
 
@@ -137,7 +138,7 @@ class _Borders(Splitting):
         match s:
             case n.Loop():
                 before = self.depth, self.begun, self.in_one
-                self.depth += 1
+                self.depth += not runs_on_host(s)
                 own = [x for x in s.body if isinstance(x, n.Accumulator)]
                 self.begun = frozenset(x.name for x in own)
                 self.in_one = frozenset(x.name for x in own if is_float_sum(x))

@@ -47,7 +47,6 @@ def merge_pieces(program: n.Program) -> n.Program:
         s.buffer: s for s in walk(program.body)
         if isinstance(s, n.Define) and s.buffer in writes and program.buffers[s.buffer].role == "temporary"
         and not buffers_read(s.value)  # a copy, of which a part changes, is a next state
-        and program.buffers[s.buffer].dtype != "bool"  # a mask, by which something is filtered or counted
     }  # fmt: skip
     if not found:
         return program
