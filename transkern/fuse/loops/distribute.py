@@ -227,7 +227,7 @@ class _Distributing(MakingWalk):
             if isinstance(e, Const):
                 return e
             if not variables_read(e) & own and not buffers_read(e) & updated:
-                if e.dtype == "index" and not is_dear(e):
+                if e.dtype == "index" and not _dear_value(e):
                     return e
                 return named.setdefault(e, Var(self.names.fresh("term"), e.dtype))
             if isinstance(e, Apply) and e.op in ("where", "and_then", "or_else"):  # of the others, one is computed
@@ -340,12 +340,12 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
 def _is_dear(block: Iterable[n.Stmt]) -> bool:
     """Whether statements have a loop in order, or an operation that vectors had better do."""
     return any(
-        (isinstance(x, n.Loop) and x.kind == "sequential") or any(is_dear(own) for own in own_exprs(x))
+        (isinstance(x, n.Loop) and x.kind == "sequential") or any(_dear_value(own) for own in own_exprs(x))
         for x in walk(block)
     )
 
 
-def is_dear(value: Expr) -> bool:
+def _dear_value(value: Expr) -> bool:
     """Whether a value takes an operation that vectors had better do."""
     return any(
         isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _DEAR and e.dtype.startswith("float")
