@@ -181,8 +181,8 @@ class Soak:
     """A run of all this."""
 
     def __init__(self, seconds: float, seed: int = 0) -> None:
-        self.until = time.monotonic() + seconds
         self.seconds, self.seed = seconds, seed
+        self.until = 0.0
         self.failures: list[str] = []
         self.counts: Counter[str] = Counter()
         self.heard: dict[str, float] = {}
@@ -199,10 +199,12 @@ class Soak:
         for kind, child in alive.items():
             child.start()
             self.heard[kind] = time.monotonic()
+        begun = time.monotonic()  # not before: on a busy machine the processes take seconds to start
+        self.until = begun + self.seconds
         for thread in threads:
             thread.start()
-        kill = time.monotonic() + 5
-        while time.monotonic() < self.until and not self.failures:
+        kill = begun + min(5, self.seconds / 2)
+        while (time.monotonic() < self.until or not self.counts["killed"]) and not self.failures:
             self._listen(answers, {child.pid: kind for kind, child in alive.items()})
             now = time.monotonic()
             self.memory.append((now, resident()))
