@@ -182,25 +182,31 @@ DECISIONS = r"""
 static int64_t clock_now, to_wake;
 static int omp_get_max_threads(void) { return 2; }
 static int64_t py_clock(void) { return clock_now; }
-typedef struct { int threads, running; int64_t awake, waking, missed, alone; } py_shares;
-static py_shares py_own = {0, 0, 0, 50000, 0, 0}, *py_shared = &py_own;
+typedef struct { int threads, running; int64_t awake, waking, missed, alone, saved, worth; } py_shares;
+static py_shares py_own = {0, 0, 0, 50000}, *py_shared = &py_own;
 @TEXT@
-int main(int count, char **given) {  // what a loop takes alone, shared, to wake threads, and until the next loop
-    const int64_t alone = atoll(given[1]), shared = atoll(given[2]), pause = atoll(given[4]);
-    to_wake = atoll(given[3]);
-    clock_now = 1000000000;
-    static py_pace pace;
-    int64_t total = 0, often = 0;
-    for (int k = 0; k < 1000; ++k) {
-        const int64_t begun = clock_now;
-        const py_deal deal = py_pays(&pace, alone, 1000);
-        clock_now += deal.shared ? shared : alone;
-        py_paid(&deal);
-        total += clock_now - begun;
-        often += deal.shared;
-        clock_now += pause;
+// For each case what a loop takes alone, shared, to wake threads, until the next loops, at first besides,
+// and how many loops follow each other.
+int main(int count, char **given) {
+    for (; *++given; given += 5) {
+        const int64_t alone = atoll(given[0]), shared = atoll(given[1]), pause = atoll(given[3]);
+        const int64_t cold = atoll(given[4]), burst = atoll(given[5]);
+        to_wake = atoll(given[2]);
+        clock_now = 1000000000;
+        py_own = (py_shares){0, 0, 0, 50000};
+        py_pace pace = {0, 0};
+        int64_t total = 0, often = 0;
+        for (int k = 0; k < 1000; ++k) {
+            const int64_t begun = clock_now;
+            const py_deal deal = py_pays(&pace, alone, 1000);
+            clock_now += (deal.shared ? shared : alone) + (k ? 0 : cold);
+            py_paid(&deal);
+            total += clock_now - begun;
+            often += deal.shared;
+            if ((k + 1) % burst == 0) clock_now += pause;
+        }
+        printf("%lld %lld\n", (long long)total, (long long)often);
     }
-    printf("%lld %lld", (long long)total, (long long)often);
     return 0;
 }
 """
@@ -214,12 +220,16 @@ def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
     text = re.sub(r"const int core = .*?py_gather\([^)]*\);", "clock_now += to_wake;", text, flags=re.DOTALL)
     (tmp_path / "decide.c").write_text(DECISIONS.replace("@TEXT@", text))
     subprocess.run([*compiler.command(), "-O1", "-o", "decide", "decide.c"], cwd=tmp_path, check=True)
-    for alone, part, wake, pause in itertools.product(
-        (40_000, 150_000, 1_000_000), (0.5, 0.8, 1.5), (10_000, 400_000), (0, 50_000, 5_000_000)
-    ):
-        given = [str(int(x)) for x in (alone, part * alone, wake, pause)]
-        run = subprocess.run(["./decide", *given], capture_output=True, text=True, cwd=tmp_path, check=True)
-        total, often = map(int, run.stdout.split())
+    cases = list(itertools.product(
+        (40_000, 150_000, 1_000_000), (0.5, 0.8, 1.5), (10_000, 400_000),
+        ((0, 1), (50_000, 1), (5_000_000, 1), (5_000_000, 3), (5_000_000, 20)), (0, 4_000_000),
+    ))  # fmt: skip
+    given = [[alone, int(part * alone), wake, pause, cold, burst] for alone, part, wake, (pause, burst), cold in cases]
+    command = ["./decide", *(str(x) for case in given for x in case)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    for (alone, shared, wake, pause, cold, burst), line in zip(given, run.stdout.splitlines(), strict=True):
+        total, often = map(int, line.split())
         each_time = wake if pause > 100_000 else 0
-        best = 1000 * min(alone, part * alone + each_time)
-        assert total <= 1.25 * best + 20 * (wake + alone), (alone, part, wake, pause, total / best, often)
+        best = 1000 * min(alone, shared + each_time / burst)
+        most = 1.25 * best + 20 * (wake + alone) + cold
+        assert total <= most, (alone, shared, wake, pause, burst, cold, total / best, often)

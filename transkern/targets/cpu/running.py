@@ -59,9 +59,14 @@ void omp_set_num_threads(int);
 #endif
 // Of all modules of a process: how many threads there are for kernels (0: as OpenMP has it), and how many kernels run;
 // in nanoseconds, until when threads spin, what it takes to wake them, what they would have saved in loops that ran
-// alone meanwhile, and when the last one of these ended; memory that is kept.
-typedef struct { int threads, running; int64_t awake, waking, missed, alone; struct py_pool *pool; } py_shares;
-static py_shares py_own = {0, 0, 0, 50000, 0, 0, 0};
+// alone meanwhile, when the last one of these ended, what threads saved since they were woken, and what that usually
+// comes to; memory that is kept.
+typedef struct {
+    int threads, running;
+    int64_t awake, waking, missed, alone, saved, worth;
+    struct py_pool *pool;
+} py_shares;
+static py_shares py_own = {0, 0, 0, 50000, 0, 0, 0, 0, 0};
 static py_shares *py_shared = &py_own;
 
 static py_run py_begin(int is_long) {

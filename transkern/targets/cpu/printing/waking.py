@@ -9,7 +9,13 @@ long is taken for cheaper and cheaper, until it is tried again: other processes 
 While they sleep, loops add up what threads would have saved; the loop that brings this to what it takes to wake them
 does so. That is the ski-rental rule: rent until the rents have come to the price, then buy. Whatever follows, it costs
 at most twice what it would cost to know what follows (Karlin, Manasse, Rudolph, Sleator: Competitive snoopy caching,
-Algorithmica 3, 1988). After a pause in which threads would have gone back to sleep the sum begins again.
+Algorithmica 3, 1988). After a pause in which threads would have gone back to sleep the sum begins again. What the last
+wakings were worth foretells what the next one is: the price rises where threads went back to sleep before they had
+saved it, and falls where they saved more (Purohit, Svitkina, Kumar: Improving online algorithms via ML predictions,
+NeurIPS 2018: the more is staked on a prediction, the less its failure is bounded; so it moves within bounds).
+
+The first time a loop runs, its memory and its code are cold: what it takes then says little, and what it takes the
+second time counts. Nor is a loop ever faster by more than there are threads.
 """
 
 from __future__ import annotations
@@ -29,7 +35,7 @@ ALWAYS = False
 """Whether threads share all loops that can be shared, as where races are looked for."""
 
 DEAL = """// Whether threads share a loop of so many turns of so many operations: what it has taken alone and shared.
-typedef struct { float alone, shared; } py_pace;  // nanoseconds an operation
+typedef struct { float alone, shared; } py_pace;  // nanoseconds an operation; negative: when it was cold
 typedef struct { int shared; py_pace *pace; int64_t begun; double work; } py_deal;
 static void py_decide(py_deal *), py_learn(const py_deal *);
 static inline py_deal py_pays(py_pace *pace, int64_t turns, double cost) {
@@ -56,12 +62,27 @@ static int64_t py_missed(int64_t now) {
     return now > py_get(alone) + PY_SPINS ? 0 : py_get(missed);
 }
 
+// What has to be missed before threads are woken: what that takes, but more where it was not worth it lately, and less
+// where it was worth more.
+static int64_t py_price(int64_t waking) {
+    const int64_t worth = py_get(worth);
+    if (!worth) return waking;
+    if (8 * worth < waking) return 64 * waking;
+    const double times = (double)waking / worth;
+    return (int64_t)(waking * (times > 1 ? times * times : times > 0.25 ? times : 0.25));
+}
+
 static float py_known(const float *pace) {
     float known;
     __atomic_load(pace, &known, __ATOMIC_RELAXED);
     return known;
 }
 
+#ifdef _OPENMP
+#define py_most omp_get_max_threads
+#else
+#define py_most() 1
+#endif
 static void py_note(float *pace, float now) { __atomic_store(pace, &now, __ATOMIC_RELAXED); }
 
 #if defined(_OPENMP) && defined(__linux__)
@@ -110,8 +131,8 @@ static void py_decide(py_deal *deal) {
     if (threads < 2) return;
     float alone = py_known(&deal->pace->alone), shared = py_known(&deal->pace->shared);
     const int64_t now = deal->begun = py_clock();
-    if (!alone && deal->work < PY_LONG) return;  // once, to know it
-    if (!alone) alone = shared ? threads * shared : 0.05f;
+    if (alone <= 0 && deal->work < PY_LONG) return;  // twice, to know it
+    if (alone <= 0) alone = shared ? threads * shared : 0.05f;
     if (!shared) shared = alone / threads;
     const double saved = deal->work * (alone - shared);
     if (saved < 0) {
@@ -120,7 +141,7 @@ static void py_decide(py_deal *deal) {
     }
     if (now > py_get(awake)) {
         const int64_t waking = py_get(waking);
-        if (py_missed(now) + saved < waking) {
+        if (py_missed(now) + saved < py_price(waking)) {
             py_put(waking, waking - waking / 128);
             return;
         }
@@ -131,7 +152,9 @@ static void py_decide(py_deal *deal) {
         deal->begun = py_clock();
         const int64_t took = deal->begun - now;
         py_put(waking, (3 * waking + (took < PY_LONGEST ? took : PY_LONGEST)) / 4);
+        py_put(worth, py_get(worth) ? (3 * py_get(worth) + py_get(saved)) / 4 : took);
         py_put(missed, 0);
+        py_put(saved, 0);
     }
     if (py_known(&deal->pace->shared)) py_note(&deal->pace->alone, 0.998f * alone);
     deal->shared = 1;
@@ -144,8 +167,12 @@ static void py_learn(const py_deal *deal) {
     const float known = py_known(pace), took = (now - deal->begun) / deal->work;
     // What comes in between only makes it longer; the first time threads are cold, besides.
     const float first = deal->shared ? took / 2 : took;
-    py_note(pace, !known ? first : took < known ? took : (3 * known + took) / 4);
+    const float now_known = took < known ? took : (3 * known + took) / 4;
+    py_note(pace, known > 0 ? now_known : known ? (took < -known ? took : -known) : deal->shared ? first : -took);
     if (deal->shared) {
+        const float alone = py_known(&deal->pace->alone), most = py_most() * py_known(pace);
+        if (alone > most) py_note(&deal->pace->alone, most);
+        if (alone > 0) py_put(saved, py_get(saved) + (int64_t)(deal->work * (alone - took)));
         py_put(awake, now + PY_SPINS);
         return;
     }
