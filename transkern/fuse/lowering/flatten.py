@@ -1,10 +1,22 @@
-"""Loops over all axes of contiguous arrays become one loop over their elements:
+"""Loops over all axes of arrays that lie row behind row become one loop over their elements:
 
     parallel i in 0 .. n:                           parallel e in 0 .. n * m:
-        parallel j in 0 .. m:              to           y[e] = max(a[e] + b[e], 0)
-            y[i, j] = max(a[i, j] + b[i, j], 0)
+        parallel j in 0 .. m:              to           y[e] = max(a[e + m] + b[e], 0)
+            y[i, j] = max(a[i + 1, j] + b[i, j], 0)
 
-Short rows then cost nothing, and threads share the elements evenly.
+    parallel i in 0 .. n:                           parallel e in 0 .. n * m:
+        parallel j in 0 .. m:                           accumulator total by sum
+            accumulator total by sum                    parallel k in 0 .. l:
+            parallel k in 0 .. l:          to               total sum= a[k * n * m + e]
+                total sum= a[k, i, j]                   s[e] = total
+            s[i, j] = total
+
+Short rows then cost nothing, threads share the elements evenly, and the vectors of a reduction go on from row to row.
+Rows may be moved as wholes, and be those of any position of the axes before; all other axes have to be as long as the
+loops.
+
+In a loop that is in order nests stay as they are where any of them is no such nest: tiles and carried elements go
+through all nests of a step with the same axes.
 """
 
 from __future__ import annotations
@@ -13,48 +25,133 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import exprs, map_block, walk
+from transkern.ir.traverse import exprs, map_block, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 
 def flatten_loops(program: n.Program) -> n.Program:
-    """The program with such nests at its top as single loops."""
+    """The program with such nests as single loops."""
     names = Names.of(program)
-    return replace(program, body=tuple(_flat(s, program, names) for s in program.body))
+    return replace(program, body=tuple(_flattened(s, program, names) for s in program.body))
 
 
-def _flat(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+def _flattened(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+    nest = _nest(s)
+    if len(nest) > 1:
+        flat = _flat(s, program, names, moved=True)
+        if flat is not None:
+            return flat
+    if nest:
+        return _with_flat_sums(s, program, names)
+    if not isinstance(s, n.Loop | n.While):
+        return s
+    apart = False
+
+    def inside(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        nonlocal apart
+        made = []
+        for x in block:
+            flat = _flat(x, program, names, moved=False) if len(_nest(x)) > 1 else with_bodies(x, inside)
+            apart |= flat is None
+            made.append(flat or x)
+        return tuple(made)
+
+    whole = with_bodies(s, inside)
+    return s if apart else whole
+
+
+def _with_flat_sums(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+    """The loops with the reductions in them over one axis instead of several."""
+
+    def inside(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(made(x) for x in block)
+
+    def made(x: n.Stmt) -> n.Stmt:
+        nest = _nest(x)
+        if len(nest) > 1 and all(isinstance(y, n.Accumulate | n.Let) for y in nest[-1].body):
+            return _flat(x, program, names, moved=True) or x
+        return with_bodies(x, inside) if nest else x
+
+    return with_bodies(s, inside)
+
+
+def _nest(s: n.Stmt) -> list[n.Loop]:
+    """Parallel loops with nothing but the next one in them."""
     nest: list[n.Loop] = []
-    inner: n.Stmt = s
-    while isinstance(inner, n.Loop) and inner.kind == "parallel" and inner.start == b.ZERO and inner.step == b.ONE:
-        nest.append(inner)
-        if len(inner.body) != 1 or not isinstance(inner.body[0], n.Loop):
+    while isinstance(s, n.Loop) and s.kind == "parallel" and s.start == b.ZERO and s.step == b.ONE:
+        nest.append(s)
+        if len(s.body) != 1:
             break
-        inner = inner.body[0]
-    if len(nest) < 2 or any(x.spare is not None for x in nest):
-        return s
+        s = s.body[0]
+    return nest
+
+
+def _flat(s: n.Stmt, program: n.Program, names: Names, *, moved: bool) -> n.Stmt | None:
+    """The nest as one loop; None: it has to stay. Whether rows may be `moved`."""
+    nest = _nest(s)
     body = nest[-1].body
-    if not all(isinstance(x, (n.Let, n.Store)) for x in walk(body)):
-        return s
-    whole: tuple[Expr, ...] = tuple(Var(x.axis) for x in nest)
-    extents = tuple(x.stop for x in nest)
-    axes = {x.axis for x in nest}
-
-    def contiguous(buffer: str, index: tuple[Expr, ...]) -> bool:
-        info = program.buffers[buffer]
-        return index == whole and info.layout == "C" and info.dims == extents
-
-    for e in exprs(body):
-        if isinstance(e, Load) and not contiguous(e.buffer, e.index) and (e.index or program.buffers[e.buffer].dims):
-            return s
-    if not all(contiguous(x.buffer, x.index) for x in walk(body) if isinstance(x, n.Store)):
-        return s
+    if any(isinstance(x, n.Loop) and x.spare is not None for x in walk((s,))):
+        return None
+    if not all(_is_plain(x, moved) for x in walk(body)):
+        return None
+    axes, extents = tuple(x.axis for x in nest), tuple(x.stop for x in nest)
     element = Var(names.fresh("e"))
 
-    def linear(e: Expr) -> Expr | None:
-        return Load(e.buffer, (element,), e.dtype) if isinstance(e, Load) and e.index == whole else None
+    def depends(*index: Expr) -> bool:
+        return any(isinstance(e, Var) and e.name in axes for i in index for e in walk_expr(i))
 
-    made = tuple(replace(x, index=(element,)) if isinstance(x, n.Store) else x for x in map_block(body, linear))
-    if any(isinstance(e, Var) and e.name in axes for e in exprs(made)):
-        return s  # a position is a value here
+    def place(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
+        """The index by the element."""
+        info = program.buffers[buffer]
+        if not depends(*index):
+            return index
+        first = next(k for k, i in enumerate(index) if depends(i))
+        last = first + len(axes)
+        if info.layout != "C" or len(index) != len(info.dims):
+            return None
+        if index[first + 1 : last] != tuple(Var(x) for x in axes[1:]) or info.dims[first + 1 : last] != extents[1:]:
+            return None
+        if len(index) == len(axes) and index[0] == Var(axes[0]) and info.dims[0] == extents[0]:
+            return (element,)
+        by = b.sub(index[first], Var(axes[0]))
+        if depends(by, *index[last:]) or not moved:
+            return None
+        rows = b.ravel((*index[:first], by), info.dims[: first + 1])
+        at = b.add(b.mul(rows, b.product(extents[1:])), element)
+        return (b.ravel((at, *index[last:]), (b.ONE, *info.dims[last:])),)
+
+    stays = False
+
+    def linear(e: Expr) -> Expr | None:
+        nonlocal stays
+        if not isinstance(e, Load):
+            return None
+        index = place(e.buffer, e.index)
+        stays |= index is None
+        return Load(e.buffer, index, e.dtype) if index else None
+
+    def stored(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        nonlocal stays
+        made = []
+        for x in block:
+            if isinstance(x, n.Store):
+                index = place(x.buffer, x.index)
+                stays |= index is None or index == x.index
+                x = replace(x, index=index or x.index)
+            made.append(with_bodies(x, stored))
+        return tuple(made)
+
+    made = map_block(stored(body), linear)
+    if stays or depends(*exprs(made)):
+        return None  # a position is a value here
     return replace(nest[0], axis=element.name, stop=b.product(extents), body=made)
+
+
+_PLAIN = (n.Let, n.Assign, n.Store, n.Accumulator, n.If, n.Loop, n.While, n.Break, n.Continue)
+
+
+def _is_plain(s: n.Stmt, moved: bool) -> bool:
+    """Whether the statement asks nothing of where it is; in a loop in order, besides, whether it is of one element."""
+    if not moved:
+        return isinstance(s, n.Let | n.Store)
+    return isinstance(s, _PLAIN) or (isinstance(s, n.Accumulate) and s.position is None)
