@@ -28,6 +28,7 @@ from transkern.fuse.lanes.memory import VECTOR, widest
 from transkern.fuse.lanes.together import Copy, always, lanes_own
 from transkern.fuse.lowering.copies import with_names
 from transkern.fuse.scalars.load_once import is_beside, is_within, stays
+from transkern.fuse.schedule.leave import settled_at_end
 from transkern.fuse.schedule.machine import VECTOR_FUNCTIONS, vector_functions
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -175,6 +176,9 @@ class _Vectorising(Walk):
             inner.append(n.Let(goes.name, b.both(still, self.own(s.condition, still, block)), span=s.span))
             inner.append(n.Store(live, (lane,), goes, span=s.span))
             self.masked(s.body, goes, block, inner)
+        elif (gone := settled_at_end(s)) is not None and self.all_there(s):
+            inner = [lanes_own(x, block.copy, lane) for x in s.body[:-1]]
+            inner.append(n.Store(live, (lane,), b.logical_not(self.own(gone, b.TRUE, block)), span=s.span))
         else:
             self.masked(s.body, on, block, inner)
         goes_on = Load(live, (lane,), "bool")
@@ -203,7 +207,13 @@ class _Vectorising(Walk):
             axis = self.names.fresh(s.axis)
             rest = replace(s, axis=axis, start=Var(next_), body=with_names(s.body, {s.axis: axis}))
         if self.counts:
-            yield self.one_by_one(rest, block, count)
+            left: n.Stmt = self.one_by_one(rest, block, count)
+            if isinstance(rest, n.Loop) and rest.step == b.ONE:
+                left = n.If(b.compare("less", rest.start, rest.stop), (left,), span=s.span)
+            yield left
+
+    def all_there(self, s: n.Loop) -> bool:
+        return all(self.there.get(e, False) for e in exprs(s.body) if isinstance(e, Load))
 
     def one_by_one(self, s: n.Stmt, block: _Block, count: Expr) -> n.Stmt:
         """The lanes that are left, each in the loop as it was written, with its variables in names again."""

@@ -113,6 +113,17 @@ def _settles(loop: n.Loop, k: int, mask: str, own: Set[str]) -> bool:
     return not _kept(rest.changed(), loop.body, own)
 
 
+def settled_at_end(loop: n.Loop) -> Expr | None:
+    """What holds where a loop is left at the end of an iteration behind which all others would change nothing."""
+    match loop.body[-1]:
+        case n.If(condition, (n.Break(),), ()):
+            off: dict[Expr, Expr] = {condition: b.TRUE, b.logical_not(condition): b.FALSE}
+            before, whole = loop.body[:-1], Symbols(off)
+            if all(isinstance(s, n.Let | n.Assign) for s in before) and whole.run(before):
+                return None if _kept(whole.changed(), before, set()) else condition
+    return None
+
+
 def _kept(changed: Sequence[Expr], body: Sequence[n.Stmt], own: Set[str]) -> set[str]:
     """What of it an iteration hands on: variables, and elements."""
     lets = {s.name for s in walk(body) if isinstance(s, n.Let)}
