@@ -56,7 +56,20 @@ def changed_behind(x: Any) -> Any:
 
 def many_places(x: Any) -> Any:
     s = np.sort(x)
-    return s[0], s[1], s[2], s[-1], s[-2], s[-3]
+    return s[0], s[1], s[2], s[3], s[4], s[-1], s[-2], s[-3], s[-4], s[-5]
+
+
+def quartiles(x: Any) -> Any:
+    low, high = np.quantile(x, (0.25, 0.75))
+    return np.percentile(x, [25, 50, 75]), high - low
+
+
+def at_stored_places(x: Any) -> Any:
+    k = np.array([len(x) // 2, 0])
+    at = k[0]
+    k[0] = 0
+    s = np.sort(x)
+    return (s[at] + s[k[0]], s[k[1]]) if len(x) else (k[0], k[1])
 
 
 def sum_of_half(x: Any) -> Any:
@@ -65,7 +78,8 @@ def sum_of_half(x: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function", [
-    median, medians, third, at_a_place, spread, of_some, all_of_it, changed_behind, many_places, sum_of_half,
+    median, medians, third, at_a_place, spread, of_some, all_of_it, changed_behind, many_places, quartiles,
+    at_stored_places, sum_of_half,
 ])  # fmt: skip
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
 def test_places_of_sorts(function: Any, dtype: str) -> None:
@@ -82,7 +96,7 @@ def test_places_of_sorts(function: Any, dtype: str) -> None:
 
 
 def test_medians_are_selections() -> None:
-    steps = {median: "out.partition", third: "out.partition", all_of_it: "out.sort", many_places: "out.sort"}
+    steps = {median: "out.partition", third: "out.partition", all_of_it: "out.sort", many_places: "out.sort", quartiles: "out.partition"}
     for function, step in steps.items():
         text = transkern.compile(function, target="cpu").emit(types="f(float64[n])")
         assert step in text and ("out.partition" in text) is (step == "out.partition")

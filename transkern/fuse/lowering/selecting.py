@@ -5,13 +5,15 @@
     high = sorted[n // 2]                           low = sorted[(n - 1) // 2] …
 
 NumPy's `partition` puts these elements where a sort would have put them, and the others anywhere: linear, not
-n log n. A place that is none is not read, and stands for one of the array's here.
+n log n. A place that is none is not read, and stands for one of the array's here. A loop over a few places
+(``np.percentile(x, [25, 75])``) reads those of each of its positions.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -19,8 +21,10 @@ from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr, Load
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
+    bodies,
     buffers_read,
-    exprs,
+    buffers_written,
+    own_parts,
     resolved,
     scalars_set,
     touched,
@@ -30,7 +34,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.records import replace
 
-_PLACES = 4
+_PLACES = 8
 """More of them are found by a sort."""
 
 _SHORT = 32
@@ -48,26 +52,51 @@ def select_sorted(program: n.Program) -> n.Program:
 
 class _Selecting:
     def __init__(self, program: n.Program) -> None:
-        self.names, self.buffers = Names.of(program), dict(program.buffers)
+        self.names, self.buffers, self.body = Names.of(program), dict(program.buffers), program.body
         statements = list(walk(program.body))
         bound = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
-        self.lets = {
-            s.name: s.value for s in statements
-            if isinstance(s, n.Let) and s.value.dtype == "index" and bound[s.name] == 1 and not buffers_read(s.value)
-        }  # fmt: skip
+        sorts = [s.outs[0] for s in statements if isinstance(s, n.Library) and s.name == "sort"]
+        there = {v for name in sorts for d in program.buffers[name].dims for v in variables_read(d)}
+        lets = (s for s in statements if isinstance(s, n.Let) and bound[s.name] == 1 and s.name not in there)
+        self.lets = {s.name: s.value for s in lets}
         given = {v for x in program.params if isinstance(x, n.ArrayParam) for d in x.dims for v in variables_read(d)}
         given |= {x.name for x in program.params if isinstance(x, n.ScalarParam)}
         self.given = given - {name for s in program.body for name in scalars_set(s)}  # the same all the time
-        self.places: dict[str, dict[tuple[Expr, ...], None]] = {}  # where each array is read
-        for e in exprs(program.body):
-            if isinstance(e, Load):
-                self.places.setdefault(e.buffer, {})[e.index] = None
+        self.places: dict[str, dict[tuple[Expr, ...], None]] = {name: {} for name in sorts}  # where each is read
+        self.find_places(program.body, {})
+        self.written: dict[str, list[int]] = {}  # which statements of the program change each array
+        for k, s in enumerate(program.body):
+            for name in buffers_written(s):
+                self.written.setdefault(name, []).append(k)
+        self.position = -1  # of the statement of the program that is looked at
         memory = (s for s in statements if not isinstance(s, n.Alloc))
         self.others = Counter(name for s in memory for name in touched(s))  # how else it is used
 
-    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    def find_places(self, block: Iterable[n.Stmt], few: Mapping[str, int]) -> None:
+        """`few`: the axes of loops around the statements that have a few positions, from 0 on."""
+        for s in block:
+            for e in own_parts(s):
+                if isinstance(e, Load) and e.buffer in self.places:
+                    self.places[e.buffer] |= dict.fromkeys(self.positions(e.index, few))
+            inside = few
+            if isinstance(s, n.Loop) and (s.start, s.step) == (b.ZERO, b.ONE):
+                extent = b.constant(s.stop)
+                inside = {**few, s.axis: extent} if extent is not None and extent <= _PLACES else few
+            for body in bodies(s):
+                self.find_places(body, inside)
+
+    def positions(self, index: tuple[Expr, ...], few: Mapping[str, int]) -> Iterator[tuple[Expr, ...]]:
+        """The index at each position of the few that it depends on."""
+        index = tuple(resolved(i, self.lets) for i in index)
+        axes = [v for v in few if any(v in variables_read(i) for i in index)]
+        for at in itertools.product(*(range(few[v]) for v in axes)):
+            where: dict[str, Expr] = {v: b.index(k) for v, k in zip(axes, at, strict=True)}
+            yield tuple(b.substitute(i, where) for i in index)
+
+    def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
-        for s in statements:
+        for k, s in enumerate(statements):
+            self.position = k if statements is self.body else self.position
             if isinstance(s, n.Library) and s.name == "sort" and (places := self.wanted(s)):
                 out += self.selection(s, places)
             else:
@@ -87,16 +116,22 @@ class _Selecting:
         if (b.constant(extent) or _SHORT + 1) <= _SHORT:
             return []
         there = {v for d in made.dims for v in variables_read(d)}
-        lets = {v: value for v, value in self.lets.items() if v not in there}
         found: dict[Expr, None] = {}
         for index in self.places.get(name, {}):
             if len(index) != len(made.dims):
                 return []
-            place = resolved(index[axis], lets)
-            if buffers_read(place) or variables_read(place) - self.given - there:
+            place = index[axis]
+            if not all(map(self.is_known, buffers_read(place))):
+                return []
+            if variables_read(place) - self.given - there:
                 return []
             found[place] = None
         return [*found] if len(found) <= _PLACES else []
+
+    def is_known(self, name: str) -> bool:
+        """Whether an array holds at the statement that is looked at what it holds wherever it is read."""
+        writes = self.written.get(name, [])
+        return self.buffers[name].role == "temporary" and len(writes) == 1 and writes[0] < self.position
 
     def selection(self, s: n.Library, places: list[Expr]) -> list[n.Stmt]:
         axis = dict(s.attributes)["axis"]
