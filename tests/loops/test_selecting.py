@@ -96,7 +96,21 @@ def test_places_of_sorts(function: Any, dtype: str) -> None:
 
 
 def test_medians_are_selections() -> None:
-    steps = {median: "out.partition", third: "out.partition", all_of_it: "out.sort", many_places: "out.sort", quartiles: "out.partition"}
+    selected, sorted_ = (median, third, quartiles), (all_of_it, many_places)
+    steps = {**dict.fromkeys(selected, "out.partition"), **dict.fromkeys(sorted_, "out.sort")}
     for function, step in steps.items():
         text = transkern.compile(function, target="cpu").emit(types="f(float64[n])")
         assert step in text and ("out.partition" in text) is (step == "out.partition")
+
+
+def ordered(x: Any) -> Any:
+    return np.sort(x), np.median(x), np.unique(x), np.sort(x)[::-3]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "uint64"])
+def test_integers_of_few_values(dtype: str) -> None:
+    """Counted instead of sorted (`ir/library.py`), wherever they lie."""
+    rng, limits = np.random.default_rng(1), np.iinfo(dtype)
+    for low, high in ((limits.min, limits.min + 90), (limits.max - 90, limits.max), (limits.min, limits.max)):
+        for size in (500, 501, 3000):
+            alike(ordered, rng.integers(low, high, size, dtype, endpoint=True))

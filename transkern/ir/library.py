@@ -94,9 +94,20 @@ LIBRARY: Mapping[str, Step] = {
 INTO: Mapping[str, str] = {"matmul": "np.matmul", "dot": "np.dot"}
 """Steps that are one function of NumPy's, which takes its outputs behind its operands."""
 
+
+def _by_counts(step: str) -> str:
+    """The step that puts `out` in order, or integers of few values by how often there is each."""
+    return (
+        "(lambda low, high: np.copyto(out, np.repeat(np.add(np.arange(high - low + 1), low, dtype=out.dtype, "
+        "casting='unsafe'), np.bincount(np.subtract(out, low, dtype='int64')))) if high - low < out.size else "
+        f"{step})(int(out.min()), int(out.max())) if out.size > 500 and out.ndim == 1 and out.dtype.kind in 'iu' and "
+        f"out.dtype != 'uint64' else {step}"
+    )
+
+
 IN_PLACE: Mapping[str, str] = {
-    "sort": "out.sort(axis={axis}, kind={kind!r})",
-    "select": "out.partition(a1, axis={axis}) if out.shape[{axis}] > 1000 else out.sort(axis={axis})",
+    "sort": _by_counts("out.sort(axis={axis}, kind={kind!r})"),
+    "select": _by_counts("out.partition(a1, axis={axis}) if out.shape[{axis}] > 1000 else out.sort(axis={axis})"),
 }
 """Steps that NumPy does with a copy of their first operand: it is made in the output."""
 
