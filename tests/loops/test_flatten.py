@@ -62,6 +62,17 @@ def escape(a: Any) -> Any:
     return z, n
 
 
+def triangle(a: Any) -> Any:
+    total, most = 0, -np.inf
+    for i in range(a.shape[0]):
+        for j in range(i):
+            total += 2
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            most = max(most, a[0, 0])
+    return total, most
+
+
 def overlapping(a: Any) -> Any:
     a[1:] = a[:-1] * 2
     a[:-1] += a[1:]
@@ -70,7 +81,8 @@ def overlapping(a: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function", [
-    whole, moved, leading, columns, of_positions, in_a_loop, beside_a_stencil, escape, overlapping,
+    whole, moved, leading, columns, of_positions, in_a_loop, beside_a_stencil, escape, triangle,
+    overlapping,
 ])  # fmt: skip
 def test_rows_behind_each_other(function: Any) -> None:
     rng = np.random.default_rng(2)

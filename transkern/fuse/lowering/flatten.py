@@ -100,6 +100,9 @@ def _flat(s: n.Stmt, program: n.Program, names: Names, *, moved: bool) -> n.Stmt
     def depends(*index: Expr) -> bool:
         return any(isinstance(e, Var) and e.name in axes for i in index for e in walk_expr(i))
 
+    if depends(*extents):
+        return None
+
     def place(buffer: str, index: tuple[Expr, ...]) -> tuple[Expr, ...] | None:
         """The index by the element."""
         info = program.buffers[buffer]
