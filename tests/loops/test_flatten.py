@@ -65,10 +65,10 @@ def escape(a: Any) -> Any:
 def triangle(a: Any) -> Any:
     total, most = 0, -np.inf
     for i in range(a.shape[0]):
-        for j in range(i):
+        for _ in range(i):
             total += 2
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
+    for _ in range(a.shape[0]):
+        for _ in range(a.shape[1]):
             most = max(most, a[0, 0])
     return total, most
 
