@@ -294,9 +294,10 @@ def _has_table(a: Any, b: Any) -> bool:
 
 
 def _is_among(a: Any, b: Any) -> Any:
+    if b.shape[0] == 0:
+        return np.zeros(a.shape[0], bool)
     s = np.sort(b)
-    found = places(s, a, "right") > places(s, a, "left")
-    return found & ~np.isnan(a) if a.dtype.kind in "fc" else found
+    return s[np.minimum(places(s, a, "left"), s.shape[0] - 1)] == a
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
