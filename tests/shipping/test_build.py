@@ -249,7 +249,7 @@ def test_without_names_all_functions_are_built_that_state_types(tmp_path: Path) 
         ("def f(x: float):\n    return open(x)\n", (), "open"),
         ("def _load(x: float):\n    return x\n", (), "a function of a package cannot be called `_load`"),
         ("def f(x):\n    return x[0][1]\n", ("--types", "f([(int, float), …])"), "made up of others"),
-        ("def f(x):\n    x[0] = 1.0\n", ("--types", "f([float, …])"), "`f` changes a list, dict or object that it is given"),
+        ("def f(x):\n    x[0] = 1.0\n", ("--types", "f([float, …])"), "`f` changes a list, dict or object"),
         ("def f(x):\n    return x\n", ("--types", "f([float, int])"), "`f` hands on a list, tuple, dict or object"),
         ("import numpy as n\nW = n.ones(99)\ndef f(x):\n    return W + x[0]\n", ("--types", "f((int, 3))"), "outside"),
         ("class E(Exception): pass\ndef f(x: float):\n    if x > 1:\n        raise E('no')\n    return x\n", (), "E"),
