@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,3 +179,10 @@ def test_the_first_code_of_the_cache_costs_more() -> None:
     first = account.next_cost(record)
     account.charge(first, True)
     assert first > account.next_cost(record) > 0
+
+
+def test_what_queues_and_locks_hold_is_no_count() -> None:
+    """`maxsize` of a queue between processes is the largest number that a semaphore takes: no call takes as long."""
+    waiting = multiprocessing.get_context("spawn").Queue()
+    assert seconds([()], {"q": waiting}) < 100
+    waiting.close()

@@ -16,6 +16,7 @@ import pytest
 
 from tests.dropin.tracing import tracer_of
 from transkern.dropin.rewriting import Site, rewritten
+from transkern.dropin.unseen import Probe
 from transkern.standing_in import plain_code
 
 TEXT = '''\
@@ -102,6 +103,8 @@ CALLS: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [
 
 class Declines:
     """What functions ask that always run in Python."""
+
+    probe = Probe()
 
     def __init__(self, site: Site) -> None:
         self.site = site

@@ -12,6 +12,7 @@ will often run for another), or, for a first call, a guess from the loops and th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -258,7 +259,8 @@ def _iterations(heads: Iterable[Head], given: Mapping[str, Any], space: Mapping[
 
 
 def _counts(value: Any, inside: bool) -> list[int]:
-    """The sizes of a value, and of the arrays that an object has."""
+    """The sizes of a value, and of what an object has: one of the user's, as those of a queue or a lock say nothing of
+    the data."""
     if type(value) is int:
         return [abs(value)]
     shape = getattr(value, "shape", None)
@@ -266,5 +268,6 @@ def _counts(value: Any, inside: bool) -> list[int]:
         return list(shape)
     if isinstance(value, (list, tuple, dict, set)):
         return [len(value)]
-    held = getattr(value, "__dict__", None) if inside else None
+    of_python = type(value).__module__.partition(".")[0] in sys.stdlib_module_names
+    held = getattr(value, "__dict__", None) if inside and not of_python else None
     return [c for v in list(held.values())[:_MOST] for c in _counts(v, False)] if isinstance(held, dict) else []

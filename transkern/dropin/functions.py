@@ -15,6 +15,7 @@ from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, gues
 from transkern.dropin.declining import Declined, Warned
 from transkern.dropin.described import Described, described, made
 from transkern.dropin.rewriting import Site
+from transkern.dropin.unseen import Blind, Probe, was_unseen
 from transkern.runtime.calls.frames import behind_ours
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class _Here(threading.local):
     what compiled code has returned."""
 
     def __init__(self) -> None:
-        self.begun: list[tuple[bool, int]] = []
+        self.begun: list[tuple[Watched, bool, int]] = []
         self.inner: list[float] = [0.0]  # for each of them, the seconds of watched functions that it has called
         self.open: dict[Watched, float] = {}  # the outermost calls of functions, and when they began
         self.results: list[Any] = []
@@ -110,7 +111,11 @@ class Watch:
 class Watched:
     """A function of a script."""
 
+    probe: Probe = Probe()
+
     def __init__(self, watch: Watch, site: Site, plain: types.CodeType, brief: bool | None = None) -> None:
+        if watch.recording is not None:
+            self.probe = Blind()  # the types of all calls are asked for, whoever looks
         self.watch, self.site, self.plain = watch, site, plain
         self.is_part, self._brief = brief is not None, brief  # and, of a part, whether it has no loop
         self.parts: Parts | None = None
@@ -204,8 +209,10 @@ class Watched:
     def _enter(self, size: int) -> None:
         """Python's own run of a call begins."""
         here = _here
+        if was_unseen():  # a function that had begun, or several: what has begun now is not timed
+            here.begun, here.inner, here.open = [], [0.0], {}
         is_outermost = self not in here.open
-        here.begun.append((is_outermost, size))
+        here.begun.append((self, is_outermost, size))
         here.inner.append(0.0)
         if is_outermost:
             here.open[self] = self.watch.clock()
@@ -227,9 +234,9 @@ class Watched:
     def end(self) -> None:
         """Python's own run of a call has ended."""
         here = _here
-        if not here.begun:
-            return
-        is_outermost, size = here.begun.pop()
+        if not here.begun or here.begun[-1][0] is not self:
+            return  # nobody was told that it began, or what stood here is forgotten (`was_unseen`)
+        _, is_outermost, size = here.begun.pop()
         inner = here.inner.pop()
         if not is_outermost:
             here.inner[-1] += inner

@@ -3,17 +3,19 @@
 A function of the module gets a few instructions around its body::
 
     def f(a, b):
-        if begin(a, b):
+        if unseen and begin(a, b):
             if failed():
                 raise error()
             return result()
         try:
             ...  # the body as it was
         finally:
-            end()
+            if unseen:
+                end()
 
 `begin` and the others are constants of its code: no name of the user's is touched. The new instructions belong to no
-line, so tracebacks, debuggers and coverage see the function as it was written.
+line, so tracebacks, debuggers and coverage see the function as it was written; while one of these looks at calls, there
+are none (`unseen.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from transkern.dropin.unseen import Probe, itself, told_unless_seen
 from transkern.parsing import SCOPES, own_nodes, parse
 from transkern.standing_in import plain_code, stands_in
 
@@ -82,7 +85,10 @@ class Site:
 
 
 class Hooks(Protocol):
-    """What a function asks; `made` is told of each function that is made at its site, and gives it back."""
+    """What a function asks; `made` is told of each function that is made at its site, and gives it back.
+    `probe`: whether somebody looks."""
+
+    probe: Probe
 
     def begin(self, *args: Any, **keywords: Any) -> bool: ...
     def failed(self) -> bool: ...
@@ -291,8 +297,8 @@ def mark_function(f: ast.FunctionDef, mark: str) -> None:
     if a.kwarg:
         keywords.append(ast.keyword(None, ast.Name(a.kwarg.arg, ast.Load())))
     ask = _asking(mark, given, keywords, ast.Return(_call(mark + "result")))
-    whole = ast.Try(f.body[documented:], [], [], [ast.Expr(_call(mark + "end"))])
-    made = ast.Constant(mark + "made")
+    whole = ast.Try(f.body[documented:], [], [], [_end(mark)])
+    made = ast.IfExp(_unseen(mark), ast.Constant(mark + "made"), ast.Constant(mark + "itself"))
     new: list[ast.stmt | ast.expr] = [whole, ask, made]
     for one in new:
         _put_in(one, f.lineno, _NOWHERE)
@@ -303,7 +309,7 @@ def mark_function(f: ast.FunctionDef, mark: str) -> None:
 def marked_part(mark: str, names: Iterable[str], take: Callable[[ast.Call], ast.stmt], body: list[ast.stmt]) -> ast.If:
     """The same for statements of a function: `names` are what they need, `take` makes of a call what takes their
     results."""
-    whole = ast.Try(body, [], [], [ast.Expr(_call(mark + "end"))])
+    whole = ast.Try(body, [], [], [_end(mark)])
     _put_in(whole, body[0].lineno, _NOWHERE if any(map(_returns, body)) else _BETWEEN)
     ask = _asking(mark, [ast.Name(name, ast.Load()) for name in names], [], take(_call(mark + "result")))
     ask.orelse = [whole]
@@ -317,7 +323,25 @@ def _returns(s: ast.stmt) -> bool:
 
 def _asking(mark: str, given: list[ast.expr], keywords: list[ast.keyword], take: ast.stmt) -> ast.If:
     fail = ast.If(_call(mark + "failed"), [ast.Raise(_call(mark + "error"))], [])
-    return ast.If(_call(mark + "begin", given, keywords), [fail, take], [])
+    begin = ast.BoolOp(ast.And(), [_unseen(mark), _call(mark + "begin", given, keywords)])
+    return ast.If(begin, [fail, take], [])
+
+
+def _end(mark: str) -> ast.stmt:
+    """The call of what is to be told; one path, so that each instruction has its place behind the user's."""
+    told: ast.expr = ast.Constant(mark + "end")
+    for probe in _probes(mark):
+        told = ast.Subscript(told, ast.Compare(probe, [ast.IsNot()], [ast.Constant(None)]), ast.Load())
+    return ast.Expr(ast.Call(told, [], []))
+
+
+def _unseen(mark: str) -> ast.expr:
+    """Whether neither a tracer nor a profiler is at work."""
+    return ast.BoolOp(ast.And(), [ast.Compare(p, [ast.Is()], [ast.Constant(None)]) for p in _probes(mark)])
+
+
+def _probes(mark: str) -> list[ast.expr]:
+    return [ast.UnaryOp(op, ast.Constant(mark + "probe")) for op in (ast.USub(), ast.Invert())]
 
 
 def _put_in(node: ast.stmt | ast.expr, line: int, column: int) -> None:
@@ -372,7 +396,10 @@ def _answer(value: Any, given: Mapping[str, Hooks]) -> Any:
     if not (isinstance(value, str) and value.startswith(_MARK)):
         return value
     number, _, what = value.removeprefix(_MARK).partition(" ")
-    return getattr(given[f"{_MARK}{number} "], what)
+    if what == "itself":
+        return itself
+    found = getattr(given[f"{_MARK}{number} "], what)
+    return told_unless_seen(found) if what == "end" else found
 
 
 def mark_of(number: int) -> str:

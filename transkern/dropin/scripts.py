@@ -78,7 +78,10 @@ def _begin_path(folder: str) -> None:
 
 def _main(names: dict[str, Any]) -> types.ModuleType:
     module = types.ModuleType("__main__")
-    module.__dict__.update(names, __builtins__=sys.modules["builtins"])
+    names |= {"__builtins__": sys.modules["builtins"]}
+    if sys.version_info < (3, 14):
+        names["__annotations__"] = {}
+    vars(module).update(names)
     sys.modules["__main__"] = module
     return module
 
@@ -92,18 +95,30 @@ def run(what: Callable[[], None], after: Callable[[], None]) -> None:
     try:
         what()
     except SystemExit:
+        tracer = sys.gettrace()  # one that the script has left at work shall see what is the script's alone
+        sys.settrace(None)
         after()
+        sys.settrace(tracer)
         raise
     except BaseException as error:
+        tracer = sys.gettrace()
+        sys.settrace(None)
         kind = type(error)
         _flush(sys.stdout)
         sys.last_type, sys.last_value, sys.last_traceback = kind, error, _without_ours(error)
+        sys.settrace(tracer)
         sys.excepthook(kind, error, error.__traceback__)
+        tracer = sys.gettrace()
+        sys.settrace(None)
         after()
         if isinstance(error, KeyboardInterrupt):
             _interrupted()
+        sys.settrace(tracer)
         raise SystemExit(1) from None
+    tracer = sys.gettrace()
+    sys.settrace(None)
     after()
+    sys.settrace(tracer)
 
 
 def _flush(stream: Any) -> None:

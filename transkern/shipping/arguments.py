@@ -1,4 +1,5 @@
-"""Arguments of a package's functions that are made up of others: tuples, lists of a known length, lists of numbers.
+"""Arguments of a package's functions that are made up of others: tuples, lists of a known length, lists of numbers,
+dicts of known keys, dataclasses and named tuples.
 
 Compiled code takes arrays and numbers; what they stand in is looked at by a few lines of Python in the package. So a
 function that changes a list, or hands one back, would need what transkern does around a call, and is refused.
@@ -10,7 +11,8 @@ from collections.abc import Sequence
 
 from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, NumbersType, ScalarType, StructType
 
-_KINDS = ("tuple", "list")
+_KINDS = ("tuple", "list", "dict", "record")
+_KEYS = (str, int)
 _NUMBERS = ("int", "float", "bool")
 _SHORT = 2  # numbers from which a list of them is an array
 
@@ -45,10 +47,25 @@ def _parts(shape, value, parts):
         except OverflowError:
             return False
         return True
-    kind, items = shape
-    if type(value) is not kind or len(value) != len(items):
+    kind, items, *keys = shape
+    if type(kind) is str:
+        if type(value).__name__ != kind or _fields(value) != keys[0]:
+            return False
+        value = [getattr(value, name) for name in keys[0]]
+    elif type(value) is not kind or len(value) != len(items):
         return False
+    elif keys:
+        if [*map(repr, value)] != [*map(repr, keys[0])]:
+            return False
+        value = value.values()
     return all(_parts(item, part, parts) for item, part in zip(items, value))
+
+
+def _fields(value):
+    """The attributes of an object, in their order."""
+    if isinstance(value, tuple):
+        return getattr(value, "_fields", ())
+    return tuple(getattr(value, "__dict__", None) or getattr(type(value), "__slots__", ()))
 '''
 """What the package has for them."""
 
@@ -60,8 +77,8 @@ def is_held(kind: ArgType) -> bool:
             return True
         case NumbersType(python):
             return python in _NUMBERS
-        case StructType(made_of, items):
-            return made_of in _KINDS and all(map(is_held, items))
+        case StructType(made_of, items, keys):
+            return made_of in _KINDS and all(isinstance(k, _KEYS) for k in keys) and all(map(is_held, items))
     return False
 
 
@@ -70,14 +87,24 @@ def is_made_up(kind: ArgType) -> bool:
     return isinstance(kind, (StructType, NumbersType))
 
 
+def objects_in(kind: ArgType) -> int:
+    """How many lists, dicts and objects there are in an argument."""
+    if not isinstance(kind, StructType):
+        return int(isinstance(kind, NumbersType))
+    return (kind.kind != "tuple") + sum(map(objects_in, kind.items))
+
+
 def shape_text(kind: ArgType) -> str:
     """How an argument is made up, as the package's `_parts` takes it."""
     match kind:
         case NumbersType(python):
             return repr(python)
-        case StructType(made_of, items):
+        case StructType(made_of, items, keys, of):
             inner = ", ".join(map(shape_text, items))
-            return f"({made_of}, ({inner}{',' * (len(items) == 1)}))"
+            held = f"({inner}{',' * (len(items) == 1)})"
+            if made_of in ("dict", "record"):
+                return f"({'dict' if of is None else repr(of.__name__)}, {held}, {keys!r})"
+            return f"({made_of}, {held})"
     return "None"
 
 
@@ -102,9 +129,10 @@ def annotation(kind: ArgType) -> str:
             return f"list[{python}]"
         case StructType("tuple", items):
             return f"tuple[{', '.join(map(annotation, items)) or '()'}]"
-        case StructType(_, items):
-            found = list(dict.fromkeys(map(annotation, items)))
-            return f"list[{'Any' if 'Any' in found or not found else ' | '.join(found)}]"
+        case StructType("list", items):
+            return f"list[{_union(items)}]"
+        case StructType("dict", items, keys):
+            return f"dict[{' | '.join(dict.fromkeys(type(k).__name__ for k in keys)) or 'Any'}, {_union(items)}]"
         case ScalarType(dtype, python):
             return python or f"np.{'bool_' if dtype == 'bool' else dtype}"
         case ArrayType(dtype):
@@ -112,6 +140,11 @@ def annotation(kind: ArgType) -> str:
         case ConstantType(bool() | int() | str() as value):
             return f"Literal[{value!r}]"
     return "Any"
+
+
+def _union(items: Sequence[ArgType]) -> str:
+    found = list(dict.fromkeys(map(annotation, items)))
+    return "Any" if "Any" in found or not found else " | ".join(found)
 
 
 def told(names: Sequence[str], types: tuple[ArgType, ...], params: list[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,17 +17,19 @@ from transkern.frontend.sources.decorators import check_entry
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.syntax.syntax import parameter_names
-from transkern.frontend.values.types import ArgType, ArrayType, parse_signature
+from transkern.frontend.values.types import ArgType, ArrayType, StructType, parse_signature
 from transkern.frontend.values.values import Function
+from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import variables_read
 from transkern.ir.traverse import walk
 from transkern.limits import compilation
 from transkern.options import Options
 from transkern.runtime.emitting import is_decorated, specialised, stated_types
-from transkern.shipping.arguments import is_held, is_made_up, short_lists
+from transkern.shipping.arguments import is_held, is_made_up, objects_in, short_lists
 from transkern.targets.signature import signature_text
 
-HELD = "arrays, numbers, constants, and of tuples and lists of these"
+HELD = "arrays, numbers, constants, and of tuples, lists, dicts, dataclasses and named tuples of these"
 
 
 @dataclass(frozen=True)
@@ -116,12 +118,19 @@ def programs(one: Wanted, options: Options, variants: bool = True) -> Shipped:
     stated, others, notes = [_program(function, types, options) for types in one.types], [], []
     known = list(one.types)
     short = [v for given in one.types for v in short_lists(given)]
-    for types in dict.fromkeys(short + [v for given in one.types for v in _variants(given)] * variants):
+    todo = deque(dict.fromkeys(short + [v for given in one.types for v in _variants(given)] * variants))
+    seen = set(todo)
+    if not variants:
+        todo += _left_out(zip(stated, one.types, strict=True), seen)
+    while todo:
+        types = todo.popleft()
         try:
             others.append(_program(function, types, options))
             known.append(types)
         except CompileError as error:
             notes.append(f"`{function.name}` is not built for ({', '.join(map(str, types))}): {error.problem}")
+        else:
+            todo += _left_out([(others[-1], types)], seen)
     doc = "" if isinstance(function.node, ast.Lambda) else ast.get_docstring(function.node) or ""
     own = tuple(parameter_names(function.node))
     return Shipped(function.name, doc, tuple(stated), tuple(others), tuple(notes), own, tuple(known))
@@ -132,7 +141,7 @@ def _variants(types: tuple[ArgType, ...]) -> list[tuple[ArgType, ...]]:
 
     All choices of sizes that are 1 where there are few, else each alone and all together.
     """
-    names = list(dict.fromkeys(d for t in types if isinstance(t, ArrayType) for d in t.dims if isinstance(d, str)))
+    names = list(dict.fromkeys(d for t in types for d in _named_sizes(t)))
     few = len(names) <= _FEW
     counts = range(len(names) + 1) if few else (0, 1, len(names))
     chosen = [set(ones) for count in counts for ones in itertools.combinations(names, count)]
@@ -142,7 +151,50 @@ def _variants(types: tuple[ArgType, ...]) -> list[tuple[ArgType, ...]]:
 _FEW = 3  # named sizes of which all choices are built
 
 
+_Types = tuple[ArgType, ...]
+
+
+def _left_out(programs: Iterable[tuple[n.Program, _Types]], seen: set[_Types]) -> list[_Types]:
+    """Types for the sizes that programs leave to others: of `x[1:-1]` they know that it has not one element, as that
+    would be stretched, and so of `x` that it has not three."""
+    found: list[_Types] = []
+    for program, types in programs:
+        for condition in program.assumptions:
+            names = variables_read(condition)
+            if len(names) != 1:
+                continue
+            (name,) = names
+            for size in range(_LONG):
+                if b.substitute(condition, {name: b.index(size)}) == b.FALSE and len(seen) < _MOST:
+                    other = tuple(_with_size(t, name.removesuffix("."), size) for t in types)
+                    if other not in seen:
+                        seen.add(other)
+                        found.append(other)
+    return found
+
+
+_LONG, _MOST = 32, 40  # sizes that are looked at, choices of types of a function
+
+
+def _with_size(kind: ArgType, name: str, size: int) -> ArgType:
+    if isinstance(kind, StructType):
+        return replace(kind, items=tuple(_with_size(item, name, size) for item in kind.items))
+    if not isinstance(kind, ArrayType):
+        return kind
+    return replace(kind, dims=tuple(size if d == name else d for d in kind.dims))
+
+
+def _named_sizes(kind: ArgType) -> Iterator[str]:
+    if isinstance(kind, ArrayType):
+        yield from (d for d in kind.dims if isinstance(d, str))
+    elif isinstance(kind, StructType):
+        for item in kind.items:
+            yield from _named_sizes(item)
+
+
 def _with_ones(kind: ArgType, ones: set[str]) -> ArgType:
+    if isinstance(kind, StructType):
+        return replace(kind, items=tuple(_with_ones(item, ones) for item in kind.items))
     if not isinstance(kind, ArrayType):
         return kind
     dims = tuple(1 if d in ones else d for d in kind.dims)
@@ -166,21 +218,35 @@ def _check(program: n.Program, function: Function, types: tuple[ArgType, ...]) -
             problem = f"`{name}` of `{function.name}` is made up of others as a package does not take it: {kind}"
             raise CompileError(refusals.ARGUMENT_TYPE, problem, help)
     if program.changes:
-        problem = f"`{function.name}` changes a list among its arguments, which only transkern puts back into it"
-        raise CompileError(refusals.ARGUMENT_TYPE, problem, "return the new list, or take an array and change that")
+        problem = f"`{function.name}` changes a list, dict or object that it is given, which only transkern can do"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "return what is new, or take an array and change that")
     if any(isinstance(p, n.ObjectParam) for p in program.params):
-        problem = f"`{function.name}` hands on a list or tuple that it was given, itself"
+        problem = f"`{function.name}` hands on a list, tuple, dict or object that it was given, itself"
         raise CompileError(refusals.ARGUMENT_TYPE, problem, "return a copy: list(x), tuple(x)")
     if not any(map(is_made_up, types)) and own != parameter_names(function.node):
         raise CompileError(refusals.ARGUMENT_TYPE, f"`{function.name}` takes any number of arguments", help)
+    if sum(map(objects_in, types)) > 1 and _tells_apart(function):
+        problem = f"`{function.name}` is given several lists, dicts or objects, and its file asks with `is` which"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "compare what is in them")
     if program.captured and any(map(is_made_up, types)):
-        problem = f"`{function.name}` takes tuples or lists, and finds arrays outside"
+        problem = f"`{function.name}` takes arguments that are made up of others, and finds arrays outside"
         raise CompileError(refusals.ARGUMENT_TYPE, problem, "pass the arrays as arguments")
     for of in _classes(program):
         module = of.partition(":")[0]
         if module and module.partition(".")[0] not in (*sys.stdlib_module_names, "numpy"):
             problem = f"`{function.name}` makes objects of {of.replace(':', '.')}, which the package does not have"
             raise CompileError(refusals.RESULT, problem, "return a tuple, and raise exceptions of Python's")
+
+
+def _tells_apart(function: Function) -> bool:
+    """Whether something in the function's file may ask of two values whether they are one: parts of arguments do not
+    know."""
+    module = function.scope.bound.module if isinstance(function.scope, TextScope) else function.node
+    asked = (x for x in ast.walk(module) if isinstance(x, ast.Compare))
+    return any(
+        isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(right, ast.Constant)
+        for x in asked for op, right in zip(x.ops, x.comparators, strict=True)
+    )  # fmt: skip
 
 
 def _classes(program: n.Program) -> Iterator[str]:

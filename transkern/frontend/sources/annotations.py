@@ -7,6 +7,7 @@ import contextlib
 
 from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
+from transkern.frontend.sources.data_classes import record_type
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.values.types import PYTHON, ArgType, ConstantType, ScalarType, names_dtype, parse_type
 from transkern.frontend.values.values import Function
@@ -37,7 +38,7 @@ def types_from_annotations(function: Function) -> tuple[ArgType, ...] | None:
             problem = f"annotation of `{argument.arg}`: {error}"
             help = 'name a dtype and sizes, such as "float64[n, 3]", or write no type here'
             raise CompileError(refusals.ANNOTATION, problem, help, at, function.scope.lines) from None
-        kind = kind or _of_default(default)
+        kind = kind or record_type(function.scope, argument.annotation, argument.arg, stated) or _of_default(default)
         if kind is None:
             return None
         found.append(kind)

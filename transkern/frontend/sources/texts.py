@@ -54,6 +54,7 @@ class TextScope(Scope):
         self.scopes.append(self)
         self.unread: dict[str, CompileError] = {}  # dotted paths that lead to what is not read, and why
         self.looking: set[str] = set()  # names that are being looked for
+        self.classes: dict[str, type] = {}  # what stands for classes that are nothing but fields
 
     @property
     def bound(self) -> Bindings:

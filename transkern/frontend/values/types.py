@@ -28,6 +28,7 @@ _DTYPES = (
 )  # fmt: skip
 _CODES = {np.dtype(name).str[1:]: name for name in _DTYPES}  # f8, as NumPy writes it
 _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\s*(?:\[(.*)\])?", re.S)
+_ITEM = re.compile(r"""('[^'\\]*'|"[^"\\]*"|-?\d+)\s*:\s*(.+)""", re.S)  # of a dict: its key, and the value's type
 _WORDS = ("strided", "unaligned", "readonly")
 """What may stand behind an array's type, in this order."""
 
@@ -215,7 +216,7 @@ def _shown(text: str) -> str:
 def _split(text: str) -> list[str]:
     parts, depth, current = [], 0, ""
     for char in text:
-        depth += (char in "[(") - (char in "])")
+        depth += (char in "[({") - (char in "])}")
         if char == "," and depth == 0:
             parts.append(current)
             current = ""
@@ -256,6 +257,10 @@ def parse_type(text: str, name: str) -> ArgType:
         parts = _split(text[1:-1])
         kind = "tuple" if text[0] == "(" else "list"
         return StructType(kind, tuple(parse_type(part, f"{name}_{k}") for k, part in enumerate(parts)))
+    if text[:1] + text[-1:] == "{}" and (items := list(map(_ITEM.fullmatch, _split(text[1:-1])))) and all(items):
+        pairs = [(ast.literal_eval(item[1]), item[2]) for item in items if item]
+        types_ = (parse_type(of, f"{name}_{k}") for k, (_, of) in enumerate(pairs))
+        return StructType("dict", tuple(types_), tuple(key for key, _ in pairs))
     if (array := _array(text)) is not None:
         dtype, dims = array
         if dims is None:
@@ -273,7 +278,8 @@ def parse_type(text: str, name: str) -> ArgType:
         return ConstantType(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         known = ", ".join(dict.fromkeys((*PYTHON, *_DTYPES)))
-        more = "float64[n, 3] for an array, (float, int) for a tuple, [float, …] for a list; objects only a call tells"
+        more = "float64[n, 3] for an array, (float, int) for a tuple, [float, …] for a list, {'a': float} for a dict"
+        more += "; objects only a call tells"
         raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}; {more}") from None
 
 
