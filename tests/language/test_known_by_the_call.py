@@ -1,7 +1,8 @@
-"""What is settled where a function is called: that a list has no None left, how wide a text is."""
+"""What is settled where a function is called: that a list has no None left, formats, shapes, texts that are numbers."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -40,3 +41,44 @@ def test_a_format_with_numbers_of_the_call_in_it() -> None:
     compiled = transkern.compile(codes)
     for given in ((3, 1), (4, 0), (6, 3)):
         assert compiled(*given) == codes(*given)
+
+
+def runs(text: str, shape: Any) -> Any:
+    """A mask of runs, as image competitions have them."""
+    words = text.split()
+    starts, lengths = [np.asarray(part, dtype=int) for part in (words[0:][::2], words[1:][::2])]
+    starts -= 1
+    mask = np.zeros(shape[0] * shape[1], dtype=np.uint8)
+    for low, high in zip(starts, starts + lengths, strict=True):
+        mask[low:high] = 1
+    return mask.reshape(shape).T, np.array([text.split(), text.split()[::-1]], dtype=np.float32)
+
+
+def corners(shape: Any, n: int) -> Any:
+    return np.ones([2] * len(shape)), np.zeros([n] * n), np.full(shape, 2.5)
+
+
+def test_arrays_of_texts_that_are_numbers() -> None:
+    require("cc")
+    compiled = transkern.compile(runs)
+    for text in ("3 5 20 2 40 10", "1 1", "7 x"):
+        check(compiled, runs, text, (10, 12))
+
+
+def test_shapes_whose_length_the_call_gives() -> None:
+    require("cc")
+    compiled = transkern.compile(corners)
+    check(compiled, corners, [2, 3], 1)
+    check(compiled, corners, [2, 3, 1], 3)
+
+
+def check(compiled: Any, function: Any, *given: Any) -> None:
+    try:
+        wanted = function(*given)
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            compiled(*given)
+        return
+    for found, one in zip(compiled(*given), wanted, strict=True):
+        assert found.dtype == one.dtype
+        assert np.array_equal(found, one)
