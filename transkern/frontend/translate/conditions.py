@@ -104,11 +104,11 @@ class Conditions(Comparisons):
         return found
 
     def note_decided(self, node: ast.expr) -> None:
-        """What is known of the values of names has decided something, and may end a recursion. A test of which the same
-        was known further up cannot, nor can one of those that stand in a function of NumPy's, or of a set's."""
+        """What is known of the values of names has decided something, and may end a recursion; a test of which the same
+        was known further up cannot."""
         names = sorted({x.id for x in all_nodes(node) if isinstance(x, ast.Name) and x.id in self.env})
         session = self.ctx.session
-        if not names or session.pinned:
+        if not names:
             return
         if session.told:
             test = (node, *(told(self.ctx, self.env[name]) for name in names))
