@@ -319,15 +319,17 @@ def test_entries_that_are_compiled_as_they_stand_compute_the_same(monkeypatch: p
             assert np.array_equal(found, one)
 
 
-def test_a_recursion_that_only_the_run_ends_becomes_a_loop_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its argument is another known number in each call, and nothing that is known of it could end the calls."""
-    text = """
+@pytest.mark.parametrize("once", ["count += 1", "if first is None: first = r"])
+def test_a_recursion_that_only_the_run_ends_becomes_a_loop_at_once(monkeypatch: pytest.MonkeyPatch, once: str) -> None:
+    """Its argument is another known number in each call, and nothing that is known of it could end the calls: what
+    is None in all of them cannot, nor what is known in the functions of a set."""
+    text = f"""
 def f(n: "int"):
-    used, count = set(), 0
+    used, count, first = set(), 0, None
     def place(r):
-        nonlocal count
+        nonlocal count, first
         if r == n:
-            count += 1
+            {once}
             return
         for c in range(n):
             if c not in used:
@@ -335,7 +337,7 @@ def f(n: "int"):
                 place(r + 1)
                 used.remove(c)
     place(0)
-    return count
+    return count, first
 """
     begun, inline = [], Calls.inline
 

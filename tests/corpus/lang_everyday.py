@@ -1,6 +1,6 @@
 """What public code does between arrays: best ones found so far, tables of lists, stacks and queues, texts, `try`."""
 
-# ruff: noqa: B007, E741, SIM105
+# ruff: noqa: B007, B905, E741, SIM105
 from __future__ import annotations
 
 import heapq
@@ -168,6 +168,101 @@ def pyramid(signal: Any) -> Any:
     return signal
 
 
+def assigned(cost: Any) -> Any:
+    """The cheapest of all ways to give each row a column: the Hungarian method by potentials."""
+    n, m = cost.shape
+    u, v = [0.0] * (n + 1), [0.0] * (m + 1)
+    p, way = [0] * (m + 1), [0] * (m + 1)
+    for i in range(1, n + 1):
+        p[0], j0 = i, 0
+        least, used = [math.inf] * (m + 1), [False] * (m + 1)
+        while True:
+            used[j0] = True
+            i0, delta, j1 = p[j0], math.inf, 0
+            for j in range(1, m + 1):
+                if not used[j]:
+                    current = cost[i0 - 1, j - 1] - u[i0] - v[j]
+                    if current < least[j]:
+                        least[j], way[j] = current, j0
+                    if least[j] < delta:
+                        delta, j1 = least[j], j
+            for j in range(m + 1):
+                if used[j]:
+                    u[p[j]] += delta
+                    v[j] -= delta
+                else:
+                    least[j] -= delta
+            j0 = j1
+            if p[j0] == 0:
+                break
+        while j0:
+            j1 = way[j0]
+            p[j0] = p[j1]
+            j0 = j1
+    return [(p[j] - 1, j - 1) for j in range(1, m + 1) if p[j] > 0], -v[0]
+
+
+def dense_groups(points: Any, radius: float, least: int) -> Any:
+    """DBSCAN: groups grow from points that have many others near them; -1: noise."""
+    n = len(points)
+    labels: list[Any] = [None] * n
+    group = -1
+
+    def near(p: int) -> Any:
+        return [q for q in range(n) if np.sqrt(((points[p] - points[q]) ** 2).sum()) <= radius]
+
+    for p in range(n):
+        if labels[p] is not None:
+            continue
+        neighbours = near(p)
+        if len(neighbours) < least:
+            labels[p] = -1
+            continue
+        group += 1
+        labels[p] = group
+        seeds = deque(neighbours)
+        while seeds:
+            q = seeds.popleft()
+            if labels[q] == -1:
+                labels[q] = group
+            if labels[q] is not None:
+                continue
+            labels[q] = group
+            more = near(q)
+            if len(more) >= least:
+                seeds.extend(more)
+    return np.array(labels), group + 1
+
+
+def best_of_each_class(boxes: Any, scores: Any, classes: Any, most: float, at_most: int) -> Any:
+    """Suppression of overlapping boxes for each class, into a dict."""
+    kept = {}
+    for c in np.unique(classes):
+        b, s = boxes[classes == c], scores[classes == c]
+        order, keep = s.argsort()[::-1], []
+        areas = (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1])
+        while order.size > 0 and len(keep) < at_most:
+            i, rest = order[0], order[1:]
+            keep.append(i)
+            w = np.maximum(0, np.minimum(b[i, 2], b[rest, 2]) - np.maximum(b[i, 0], b[rest, 0]))
+            h = np.maximum(0, np.minimum(b[i, 3], b[rest, 3]) - np.maximum(b[i, 1], b[rest, 1]))
+            overlap = w * h / (areas[i] + areas[rest] - w * h)
+            order = rest[overlap <= most]
+        kept[int(c)] = b[keep]
+    return kept
+
+
+def mask_of_runs(runs: str, shape: Any) -> Any:
+    """A mask whose runs are told as a text, from one on, in columns."""
+    words = runs.split()
+    starts, lengths = (np.asarray(part, dtype=int) for part in (words[0::2], words[1::2]))
+    starts -= 1
+    mask = np.zeros(shape[0] * shape[1], dtype=np.uint8)
+    for low, high in zip(starts, starts + lengths):
+        mask[low:high] = 1
+    return mask.reshape(shape).T
+
+
 _SEQUENCES = ("ACGTTGCAACGTAC", "TTGACAACGGGTA", "GATTACAGATTACAGA")
 
 CASES = [
@@ -187,4 +282,9 @@ CASES = [
     Case(metropolis, lambda r: (r.normal(size=8), r.integers(-2, 3, 30), 1.5), special=False,
          refused={"pallas": "`seeded` has no JAX form"}),
     Case(pyramid, lambda r: (r.normal(size=16),)),
+    Case(assigned, lambda r: (r.random((5, 7)),), special=False),
+    Case(dense_groups, lambda r: (r.random((20, 2)), 0.2, 3), special=False),
+    Case(best_of_each_class, lambda r: (r.random((12, 4)).cumsum(1), r.random(12), r.integers(0, 3, 12), 0.5, 3),
+         special=False),
+    Case(mask_of_runs, lambda r: (f"{r.integers(1, 9)} 5 {r.integers(20, 30)} 2 40 10", (10, 12))),
 ]

@@ -228,3 +228,22 @@ def dict_of_one_value(w):
     sums = dict.fromkeys("abc", 0.0)
     for k, v in zip("bca", w): sums[k] += v
     return sums, dict.fromkeys([1, 2])
+
+
+@case(np.array([3, 1, 2, 0, 5]), 2)
+@case(np.array([3, 1, 2, 0, 5]), 9)
+def labels_that_are_all_there_at_the_end(p, k):
+    label = [None] * len(p)
+    for i in range(len(p)):
+        if p[i] >= k: label[i] = i * 2
+    for i in range(len(p)):
+        if label[i] is None: label[i] = -1
+    return np.array(label), np.sum(label)
+
+
+@case(A)
+@case(A[:0])
+def pairs_that_are_all_there_at_the_end(x):
+    out = [None] * len(x)
+    for i, v in enumerate(x): out[i] = (v, v * 2)
+    return np.array(out)

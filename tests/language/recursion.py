@@ -364,3 +364,36 @@ def halved_by_a_function_without_arguments(x):
         return 1 + go()
 
     return go(), y
+
+
+@case(np.array([[1, 0, -1], [0, 1, 0], [-1, 0, 0]]), 1)
+def best_move(board, player):
+    def search(b, p):
+        if b.sum() > 2: return 5, None
+        moves = list(zip(*np.where(b == 0)))
+        if len(moves) == 0: return 0, None
+        best, found = -2 * p, None
+        for m in moves:
+            b[m] = p
+            s, _ = search(b, -p)
+            b[m] = 0
+            if (p == 1 and s > best) or (p == -1 and s < best): best, found = s, m
+        return best, found
+    return search(board.copy(), player)
+
+
+@case(4)
+def first_found(n):
+    first, board = None, []
+    def place(r):
+        nonlocal first
+        if r == n:
+            if first is None: first = list(board)
+            return
+        for c in range(n):
+            if c not in board:
+                board.append(c)
+                place(r + 1)
+                board.pop()
+    place(0)
+    return first, board

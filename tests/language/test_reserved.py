@@ -89,3 +89,15 @@ def test_memory_of_many_lists_is_kept(tmp_path: Path) -> None:
     for _ in range(100):
         compiled(5)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 500
+
+
+def test_memory_of_short_queues_is_kept() -> None:
+    """What a queue begins with stood where a mark told that there is memory to give back: all was looked through at
+    the end of each call, which took longer than what a short search did."""
+    require("cc")
+    compiled = transkern.compile(queued)
+    assert compiled(20) == queued(20)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(200):
+        compiled(20)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt < before + 200

@@ -130,13 +130,13 @@ def masks_and_weights_instead(x, w):
 
 def missing(x):
     """missing(float64[n])"""
-    found = [v if v > 0 else None for v in x]
+    found = [(v if v > 0 else None, v) for v in x]
     return np.array(found)
 
 
 def missing_instead(x):
     """missing_instead(float64[n])"""
-    found = [v if v > 0 else np.nan for v in x]
+    found = [(v if v > 0 else np.nan, v) for v in x]
     return np.array(found)
 
 

@@ -112,6 +112,12 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
         ctx.lists.untyped.append(owner.original)
         # what a loop appends further down is seen when it is translated again
         return Array((ctx.names.axis("i", b.ZERO),), Const(0.0, "float64"))
+    if owner.columns and owner.row == OPTIONAL:
+        flags, held = owner.columns
+        (axis,) = ctx.names.axes((owner.length,))
+        absent = Reduce("any", (axis,), ctx.names.load(flags.buffer, flags.index(axis.var)), "bool")
+        ctx.guard(b.logical_not(absent), "RuntimeError", _WITH_NONE)
+        return list_array(ctx, held)
     if owner.columns:
         return _table(ctx, owner, owner.length)
     if owner.options:
@@ -153,6 +159,7 @@ def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
 NESTED = (
     "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of "
 )
+_WITH_NONE = "a list with None in it has become an array, which NumPy makes one of objects: that is not compiled"
 _UNEVEN = (
     "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
     "The detected shape was ({},) + inhomogeneous part."

@@ -19,7 +19,7 @@ from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_python_number, type_name
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.types import dtype_name
-from transkern.frontend.values.values import Array, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Array, GrowingList, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import extremes
 from transkern.ir.complexes import is_complex
@@ -97,8 +97,11 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
                 check_single(ctx, value)
             return (whole_size(ctx, value),)
         case _:
+            problem = f"a shape is needed here, not {describe(value)}"
             help = "give an integer, or a tuple of integers: tuple(shape) of an array of known size"
-            ctx.fail(refusals.NEEDED, f"a shape is needed here, not {describe(value)}", help)
+            if isinstance(value, GrowingList):  # how many dimensions there are must be known
+                ctx.must_be_known(Scalar(value.length, True), problem, help, refusals.NEEDED)
+            ctx.fail(refusals.NEEDED, problem, help)
 
 
 def numbers_in(ctx: Context, value: Value) -> list[Value] | None:

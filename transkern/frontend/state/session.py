@@ -30,7 +30,8 @@ class Session:
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
         self.called_there: tuple[ast.AST, ...] = ()  # the functions that were being translated there
-        self.told: list[tuple[Any, int]] = []  # what is known of the arguments of each, and `decided` where it begins
+        # what is known of the arguments of each, `decided` where it begins, and the tests that have been decided in it
+        self.told: list[tuple[Any, int, set[Any]]] = []
         self.decided = 0  # how many tests of what stands under names had an outcome that is known
         self.depth = 0  # of inlining
         self.frame: Frame | None = None  # the function that is being translated

@@ -8,7 +8,7 @@ import functools as tools
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.sharing import may_show
 from transkern.frontend.syntax.syntax import local_names, stored_names
 from transkern.frontend.translate import attributes, functions, special_methods, starred
+from transkern.frontend.translate.conditions import told
 from transkern.frontend.translate.constructing import Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
 from transkern.frontend.translate.waiting import waiting
@@ -61,7 +62,7 @@ from transkern.frontend.values.values import (
     is_list,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Const, Expr, Var, variables_read
+from transkern.ir.expr import Expr, Var, variables_read
 from transkern.ir.traverse import is_longer
 
 INLINE_DEPTH = 32
@@ -84,20 +85,6 @@ _ARRANGING = frozenset(
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
 _CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
-
-
-def _told(ctx: Context, value: Value) -> Any:
-    """What the translation of a function may decide by an argument: what is known of it."""
-    held = ctx.deref(value)
-    match held:
-        case Static() | Function() | Known():
-            return held
-        case Array():
-            return tuple(a.extent for a in held.axes if isinstance(a.extent, Const))
-        case Seq(items) | Record(items=items) | Dict(items=items):
-            return tuple(_told(ctx, i) for i in items)
-        case _:
-            return type(held).__name__
 
 
 _TAKING_ALL = [Known(name) for name in ("builtins.list", "builtins.tuple", "numpy.array", "numpy.asarray")]
@@ -291,11 +278,11 @@ class Calls(Constructions):
             return memoised.called(
                 ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
             )
-        told = tuple(_told(ctx, v) for v in (*positional, *keywords.values()))
+        given = tuple(told(ctx, v) for v in (*positional, *keywords.values()))
         called = zip(ctx.session.called, ctx.session.told, strict=True)
         before = [known for f, known in called if f.node is function.node]
         problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
-        is_endless = bool(before) and (before[-1][0] == told or before[-1][1] == ctx.session.decided)
+        is_endless = bool(before) and (before[-1][0] == given or before[-1][1] == ctx.session.decided)
         if is_endless or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
         if ctx.session.depth >= INLINE_DEPTH:
@@ -334,7 +321,7 @@ class Calls(Constructions):
             ctx.session.frame = frame_of(function, ctx.session.place())
         ctx.session.depth += 1
         ctx.session.called.append(function)
-        ctx.session.told.append((told, ctx.session.decided))
+        ctx.session.told.append((given, ctx.session.decided, set()))
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from transkern.frontend.anew import Terminated
+from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import condition_of, zero
 from transkern.frontend.python.truth import truth
 from transkern.frontend.sources.source import span_of
@@ -22,7 +23,10 @@ from transkern.frontend.values.values import (
     CHOSEN,
     Array,
     Dict,
+    Function,
+    Known,
     Maybe,
+    Object,
     OrNone,
     Record,
     Scalar,
@@ -39,6 +43,24 @@ from transkern.ir.traverse import buffers_read, scalars_set, variables_read
 from transkern.parsing import all_nodes
 
 _T = TypeVar("_T")
+
+
+def told(ctx: Context, value: Value, around: tuple[int, ...] = ()) -> Any:
+    """What the translation of a function may decide by a value, which stands in the objects `around`: what is known."""
+    if isinstance(value, Object):
+        if value.token in around:
+            return len(around) - around.index(value.token)
+        around = (*around, value.token)
+    held = ctx.deref(value)
+    match held:
+        case Static() | Function() | Known():
+            return held
+        case Array():
+            return tuple(a.extent for a in held.axes if isinstance(a.extent, Const))
+        case Seq(items) | Record(items=items) | Dict(items=items):
+            return tuple(told(ctx, i, around) for i in items)
+        case _:
+            return type(held).__name__
 
 
 class Conditions(Comparisons):
@@ -82,9 +104,21 @@ class Conditions(Comparisons):
         return found
 
     def note_decided(self, node: ast.expr) -> None:
-        """What is known of the values of names has decided something, and may end a recursion."""
-        if any(isinstance(x, ast.Name) and x.id in self.env for x in all_nodes(node)):
-            self.ctx.session.decided += 1
+        """What is known of the values of names has decided something, and may end a recursion; a test of which the same
+        was known further up cannot."""
+        names = sorted({x.id for x in all_nodes(node) if isinstance(x, ast.Name) and x.id in self.env})
+        session = self.ctx.session
+        if not names:
+            return
+        if session.told:
+            test = (node, *(told(self.ctx, self.env[name]) for name in names))
+            try:
+                if any(test in tests for _, _, tests in session.told):
+                    return
+                session.told[-1][2].add(test)
+            except TypeError:  # not to be told apart from others
+                pass
+        session.decided += 1
 
     def chosen(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
         """``a and b``, ``a or b`` as values: one of the operands."""

@@ -305,8 +305,10 @@ class Expressions(Comprehensions):
         value = self.expr(part.value)
         spec: Value = Static("") if part.format_spec is None else self.expr(part.format_spec)
         if not isinstance(spec, Static):
-            problem = "a format that is known at run time only"
-            self.ctx.fail(refusals.TEXT, problem, "write its numbers out: f'{x:.3f}'", part)
+            problem, help = "a format that is known at run time only", "write its numbers out: f'{x:.3f}'"
+            for number in spec.args if isinstance(spec, Text) else ():
+                self.ctx.must_be_known(number, problem, help, refusals.TEXT)
+            self.ctx.fail(refusals.TEXT, problem, help, part)
         conversion = chr(part.conversion) if part.conversion > 0 else ""
         return as_text(self.ctx, value, spec.value, conversion)
 

@@ -74,6 +74,7 @@ def end_iteration(state: LoopState, owner: Loops, leaving: bool = False) -> None
                 kind = counted(state, ctx, name, kind_of(ctx, value))
                 if is_new or (isinstance(value, GrowingList) and state.is_made_inside(value)):
                     kind = of_its_own(ctx, kind)  # which the next translation of the loop does not know
+                kind = without_made(ctx, kind, state.contents.heap)  # nor what stands in a tuple
                 state.kinds[name] = with_before(state, ctx, name, kind, value)
                 state.widened = True
             continue

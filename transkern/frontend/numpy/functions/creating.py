@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.subscripts.storable import check_numbers, each_of_type
 from transkern.frontend.translate.arguments import TABLE, Arguments, handles
 from transkern.frontend.values import doubts
+from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_to
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.strides import copied, laid_out, note_model
@@ -50,6 +52,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if isinstance(value, Static) and value.value is None:
         help = "use np.array(np.nan) for a number that is missing"
         ctx.fail(refusals.ARRAY_OF, "np.array(None), an array of an object", help)
+    if a.get("dtype") is not None and (texts := _texts(ctx, value)) is not None:
+        value = _items(asked(ctx, np.array, texts, dtype=dtype_of(ctx, a.get("dtype"), "float64")))
     array = as_array(ctx, value)
     least = Static(1) if a.name in ("np.ascontiguousarray", "np.asfortranarray") else Static(0)
     for _ in range(constant_int(ctx, a.get("ndmin") or least, "ndmin") - array.ndim):
@@ -76,6 +80,19 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if a.name in ("np.asarray", "np.asanyarray") and isinstance(value, Static) and isinstance(value.value, np.ndarray):
         return value if value.value.ndim == array.ndim else array
     return array
+
+
+def _texts(ctx: Context, value: Value) -> list[Any] | None:
+    """A list (of lists) of texts that are known, of which NumPy reads numbers."""
+    held = ctx.deref(value)
+    if not isinstance(held, Seq) or not held.items:
+        return None
+    items = [i.value if isinstance(i, Static) else _texts(ctx, i) for i in map(ctx.deref, held.items)]
+    return items if all(isinstance(i, (str, list)) for i in items) else None
+
+
+def _items(numbers: Any) -> Value:
+    return Seq(tuple(map(_items, numbers))) if isinstance(numbers, np.ndarray) else Static(numbers)
 
 
 @handles("numpy.copy", names="a order subok")

@@ -35,7 +35,7 @@ from transkern.frontend.values.values import (
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr
+from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import variables_read
 
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ def half(body: Branches, name: str, value: Value, out1: list[n.Stmt], out2: list
         return value  # only read where it was set
     if isinstance(value, (Unbound, Function, Known)):
         return Unbound(f"`{name}` has a value on one of two paths only")
+    if isinstance(value, Maybe) and (isinstance(value.value, (GrowingList, Hashed, Object)) or children(value.value)):
+        held = half(body, name, value.value, out1, out2, first)
+        if isinstance(held, Maybe) and isinstance(held.bound, Var):
+            is_set = n.Assign(held.bound.name, value.bound or b.FALSE, span=ctx.session.span)
+            (out1 if first else out2).append(is_set)
+        return held
     if isinstance(value, GrowingList):
         env1, env2, _ = body.joining
         if any(v is value for v in (env2 if first else env1).values()):  # it was there before the two paths

@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 RESERVE = ADDRESSES + r"""
 // Addresses for more than will ever be needed: only what is touched becomes memory. Some are kept when they are
 // released, with the first of their pages: the system takes longer to give a page than the loop to fill it.
-// Giving pages back asks the system to look through all addresses, so marks stand where a list that gets long, or one
-// that begins in the middle, overwrites one: where all are there, there is nothing to give back. Of the lists of a
-// function that has many at once, those that stay short are kept, too: another mark tells.
+// Giving pages back asks the system to look through all addresses, so marks stand where a list that gets long
+// overwrites one, on both sides of the middle, too, where queues begin: where all are there, there is nothing to give
+// back. Of the lists of a function that has many at once, those that stay short are kept, too: another mark tells.
 enum { PY_SPARE = 256, PY_GROWN = 24, PY_FEW = 1 << 16, PY_RESIDENT = 1 << 19, PY_MARKS = 8, PY_HEAD = 4096 };
+enum { PY_NARROW = 256 };
 static const uint64_t py_mark = 0x9e3779b97f4a7c15;
-typedef struct { size_t size, middle; } py_reserved;
+typedef struct { size_t size, middle, near; } py_reserved;
 static char *py_spare[PY_SPARE];
 
 static uint64_t *py_marked(char *base, int k) {
-    return (uint64_t *)(base + PY_HEAD + (k < PY_MARKS ? PY_RESIDENT / PY_MARKS * (size_t)(PY_MARKS + k)
-                                                       : ((py_reserved *)base)->middle + (k > PY_MARKS ? 0 : -8)));
+    const py_reserved *head = (py_reserved *)base;
+    const size_t middle = k > PY_MARKS ? head->middle + head->near : head->middle - head->near - 8;
+    return (uint64_t *)(base + PY_HEAD + (k < PY_MARKS ? PY_RESIDENT / PY_MARKS * (size_t)(PY_MARKS + k) : middle));
 }
 
 static uint64_t *py_few(char *base) { return (uint64_t *)(base + PY_HEAD + PY_FEW); }
@@ -54,8 +56,9 @@ static void *reserve(size_t bytes, size_t row) {
     if (fresh) base = py_map(size);
     if (!base) return NULL;
     const int other = fresh || ((py_reserved *)base)->middle != middle;
-    if (fresh) *(py_reserved *)base = (py_reserved){size, middle};
+    if (fresh) *(py_reserved *)base = (py_reserved){size, middle, 0};
     ((py_reserved *)base)->middle = middle;
+    ((py_reserved *)base)->near = row <= PY_NARROW ? PY_FEW : 0;  // wide rows need not be written where a mark stands
     *py_few(base) = py_mark;
     for (int k = fresh ? 0 : PY_MARKS; other && k < PY_MARKS + 2; ++k) *py_marked(base, k) = py_mark;
     return base + PY_HEAD;
