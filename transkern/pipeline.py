@@ -24,6 +24,7 @@ from transkern.fuse.checks.guards import (
     hoist_guards,
     unify_sizes,
 )
+from transkern.fuse.checks.limits import ask_sizes_first
 from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
@@ -230,6 +231,7 @@ PASSES: tuple[Pass, ...] = (
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
+    ask_sizes_first,  # before what is left of them is asked for
     ask_any_first,  # of several axes, when they are apart
     name_axes,
     flatten_loops,

@@ -228,11 +228,22 @@ def is_nonnegative(expr: Expr) -> bool:
         case Apply("remainder", (_, b), "index"):
             return is_nonnegative(b)
         case Apply("cast", (x,), "index"):
-            return x.dtype in ("bool", "uint8", "uint16")
+            return x.dtype in ("bool", "uint8", "uint16") or _is_masked(x)
         case Apply("where", (Apply("less", (x, Const(0)), _), a, b), "index") if x == b:  # a subscript, wrapped
             return is_nonnegative(a)
         case Apply("where", (_, a, b), "index"):
             return is_nonnegative(a) and is_nonnegative(b)
+        case _:
+            return False
+
+
+def _is_masked(x: Expr) -> bool:
+    """Whether an integer has only bits of a number that is not negative, or is the rest of a division by one."""
+    match x:
+        case Apply("bitwise_and", (_, Const(int() as bits))) | Apply("bitwise_and", (Const(int() as bits), _)):
+            return bits >= 0 and x.dtype.startswith(("int", "uint"))
+        case Apply("remainder", (_, Const(int() as by))):
+            return by > 0 and x.dtype.startswith(("int", "uint"))
         case _:
             return False
 
