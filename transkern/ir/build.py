@@ -217,8 +217,8 @@ def minimum(a: Expr, b: Expr) -> Expr:
 def is_nonnegative(expr: Expr) -> bool:
     """True where `expr` is a size or made of sizes so that it cannot be negative."""
     match expr:
-        case Const(value, "index"):
-            return int(value) >= 0  # type: ignore[arg-type]
+        case Const(k, "index") | Apply("cast", (Apply("bitwise_and" | "remainder", (_, Const(int() as k))),), "index"):
+            return int(k) >= 0  # type: ignore[arg-type]
         case Var(name, "index"):
             return is_size_name(name)
         case Apply("maximum", (a, b), "index"):
@@ -228,22 +228,11 @@ def is_nonnegative(expr: Expr) -> bool:
         case Apply("remainder", (_, b), "index"):
             return is_nonnegative(b)
         case Apply("cast", (x,), "index"):
-            return x.dtype in ("bool", "uint8", "uint16") or _is_masked(x)
+            return x.dtype in ("bool", "uint8", "uint16")
         case Apply("where", (Apply("less", (x, Const(0)), _), a, b), "index") if x == b:  # a subscript, wrapped
             return is_nonnegative(a)
         case Apply("where", (_, a, b), "index"):
             return is_nonnegative(a) and is_nonnegative(b)
-        case _:
-            return False
-
-
-def _is_masked(x: Expr) -> bool:
-    """Whether an integer has only bits of a number that is not negative, or is the rest of a division by one."""
-    match x:
-        case Apply("bitwise_and", (_, Const(int() as bits))) | Apply("bitwise_and", (Const(int() as bits), _)):
-            return bits >= 0 and x.dtype.startswith(("int", "uint"))
-        case Apply("remainder", (_, Const(int() as by))):
-            return by > 0 and x.dtype.startswith(("int", "uint"))
         case _:
             return False
 
