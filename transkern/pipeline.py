@@ -24,6 +24,7 @@ from transkern.fuse.checks.guards import (
     hoist_guards,
     unify_sizes,
 )
+from transkern.fuse.checks.limits import ask_sizes_first
 from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
@@ -81,7 +82,6 @@ from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
 from transkern.fuse.lowering.relabel import relabel_permuted
 from transkern.fuse.lowering.running import write_out_scans
-from transkern.fuse.lowering.selecting import select_sorted
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.lowering.updates import update_atomically
@@ -121,6 +121,8 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
 from transkern.fuse.schedule.wavefront import tile_wavefronts
+from transkern.fuse.sorts.networks import sort_by_networks
+from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
@@ -200,6 +202,7 @@ PASSES: tuple[Pass, ...] = (
     raise_loops,  # before anything asks for array statements
     count_by_axis,
     *BEFORE_LOOPS[:2],
+    sort_by_networks,  # when windows and stacks are read where they come from
     merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
@@ -228,6 +231,7 @@ PASSES: tuple[Pass, ...] = (
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
+    ask_sizes_first,  # before what is left of them is asked for
     ask_any_first,  # of several axes, when they are apart
     name_axes,
     flatten_loops,

@@ -47,3 +47,15 @@ def test_the_second_of_two_zeros(dtype):
     x = np.array([0.0, 1.0, 0.0, 4.0, 0.0])
     for wanted, found in zip(largest(x), transkern.compile(largest, target="cpu")(x), strict=True):
         assert wanted.tobytes() == found.tobytes()
+
+
+def test_a_variable_that_begins_at_zero():
+    """What a name is declared with says nothing of what it has later."""
+
+    def wrapped(x):
+        angle = np.sin(x)
+        angle[angle < 0] += 2
+        return np.exp(angle).astype(np.uint8), np.exp(x)
+
+    x = np.linspace(-3, 3, 20)
+    np.testing.assert_array_equal(transkern.compile(wrapped, target="cpu")(x)[0], wrapped(x)[0])

@@ -140,3 +140,18 @@ def test_what_is_not_taken_sets_no_flags() -> None:
         warnings.simplefilter("error")
         transkern.compile(hue, warnings="numpy")(x, x)
         assert transkern.compile(most, warnings="numpy")(np.stack([large] * 3, axis=1))[0] == 1e308
+
+
+def test_masked_stores_and_functions_have_vectors() -> None:
+    """An array that a mask changes, and functions of it, in one loop: the branch leaves it without vectors."""
+
+    def shades(y: Any, x: Any) -> Any:
+        angle = np.arctan2(y, x)
+        angle[angle < 0] += 2 * np.pi
+        return np.cos(0.3 * angle), (10 * angle).astype(np.int32)
+
+    y, x = np.random.default_rng(0).normal(size=(2, 40))
+    compiled = transkern.compile(shades, target="cpu")
+    for mine, theirs in zip(compiled(y, x), shades(y, x), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+    assert "#pragma omp parallel for simd" in compiled.emit()

@@ -1,4 +1,4 @@
-"""Sorts of which a few places are read are selections (`fuse/lowering/selecting.py`)."""
+"""Sorts of which a few places are read are selections (`fuse/sorts/selecting.py`)."""
 
 from __future__ import annotations
 

@@ -197,3 +197,21 @@ def skipped(p):
 def test_iterations_that_end_early_are_not_written_out() -> None:
     p = np.random.default_rng(0).standard_normal((80, 2))
     np.testing.assert_array_equal(transkern.compile(skipped, target="cpu")(p.copy()), skipped(p.copy()))
+
+
+def test_columns_of_points_are_no_lanes() -> None:
+    """Steps in order for each point go in lanes over the points, also where a few columns are stacked behind them."""
+
+    def settled(points, steps):
+        x, y, z = points.T
+        angle = np.arctan2(z, x + y)
+        for _ in range(steps):
+            height = x / np.cos(angle)
+            angle = np.arctan2(z, height + y)
+        return np.column_stack((angle, x)), height
+
+    points = np.random.default_rng(0).normal(size=(150, 3)) + 3
+    compiled = transkern.compile(settled, target="cpu")
+    for mine, theirs in zip(compiled(points, 4), settled(points, 4), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+    assert "lane" in compiled.emit()

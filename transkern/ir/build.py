@@ -217,8 +217,8 @@ def minimum(a: Expr, b: Expr) -> Expr:
 def is_nonnegative(expr: Expr) -> bool:
     """True where `expr` is a size or made of sizes so that it cannot be negative."""
     match expr:
-        case Const(value, "index"):
-            return int(value) >= 0  # type: ignore[arg-type]
+        case Const(k, "index") | Apply("cast", (Apply("bitwise_and" | "remainder", (_, Const(int() as k))),), "index"):
+            return int(k) >= 0  # type: ignore[arg-type]
         case Var(name, "index"):
             return is_size_name(name)
         case Apply("maximum", (a, b), "index"):

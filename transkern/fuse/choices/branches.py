@@ -75,12 +75,10 @@ def _suits(s: n.Loop) -> bool:
     inside = list(walk(s.body))
     branches = [x for x in inside if isinstance(x, n.If)]
     in_branches = [x for branch in branches for x in walk((*branch.then, *branch.orelse))]
-    searches = any(isinstance(x, n.Accumulate) and x.op in ("argmax", "argmin") for x in inside)
     return (
         s.kind == "parallel"
         and all(isinstance(x, _PLAIN) for x in inside)
         and any(isinstance(x, n.Assign) for x in in_branches)
-        and (searches or any(isinstance(e, Load) or _is_remainder(e) for e in exprs(in_branches)))
     )
 
 

@@ -66,6 +66,9 @@ _ROWS = 4
 _MOVING = 2 * VECTOR
 """Lanes whose loops do not have the same ranges."""
 
+_SHORT = 4
+"""Iterations of a loop inside that are no lanes: the columns of a point."""
+
 _CHAINS = 16
 """Lanes where what they touch is not contiguous."""
 
@@ -138,7 +141,7 @@ class _Blocking:
         scores = [contiguous(loop.axis, body, self.buffers) for loop in nest]
         best = max(range(len(nest)), key=lambda k: (scores[k], k))
         if scores[best] <= 0:
-            if any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(body)):
+            if any(isinstance(x, n.Loop) and x.kind == "parallel" and not _is_short(x) for x in walk(body)):
                 return None  # there are lanes inside
             best = len(nest) - 1
         if any(isinstance(x, n.Accumulate) and x.position is not None for x in body):
@@ -156,7 +159,8 @@ class _Blocking:
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
         # what no loop in order touches comes in lines in any case
-        places = (i for index, _ in touched_in_loops(body, self.buffers) for i in index)
+        long = [x for x in body if not _is_short(x)]
+        places = (i for index, _ in touched_in_loops(long, self.buffers) for i in index)
         alone = not any(lanes.axis in variables_read(i) for i in places)
         staged = any(all(b.constant(d) is not None for d in x.dims) for x in made)  # rows of neighbours side by side
         return _Plan(around, lanes, body, scores[best] > 0 or alone or staged)
@@ -400,6 +404,14 @@ def _extent(loop: n.Loop) -> Expr:
     """How many iterations the loop makes."""
     extent = b.sub(loop.stop, loop.start)
     return extent if b.is_nonnegative(extent) else b.maximum(extent, b.ZERO)
+
+
+def _is_short(s: n.Stmt) -> bool:
+    """A loop over the few columns of a point, of which nobody makes lanes."""
+    if not isinstance(s, n.Loop) or s.kind != "parallel":
+        return False
+    known = b.constant(_extent(s))
+    return known is not None and known <= _SHORT
 
 
 def _at_least(extent: Expr, count: int) -> bool:

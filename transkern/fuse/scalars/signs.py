@@ -14,7 +14,7 @@ from enum import IntEnum
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import exprs, map_own, with_bodies
+from transkern.ir.traverse import exprs, map_own, walk, with_bodies
 from transkern.records import replace
 
 
@@ -30,7 +30,8 @@ def decide_signs(program: n.Program) -> n.Program:
     """The program without such questions."""
     if not any(isinstance(e, Apply) and _asked(e) is not None for e in exprs(program.body)):
         return program
-    return replace(program, body=_Signs().block(program.body))
+    assigned = frozenset(s.name for s in walk(program.body) if isinstance(s, n.Assign | n.Accumulate))
+    return replace(program, body=_Signs(assigned).block(program.body))
 
 
 def _asked(e: Apply) -> Expr | None:
@@ -49,7 +50,8 @@ def _asked(e: Apply) -> Expr | None:
 
 
 class _Signs:
-    def __init__(self) -> None:
+    def __init__(self, assigned: frozenset[str]) -> None:
+        self.assigned = assigned  # names that have other values later
         self.known: dict[str, _Sign] = {}
         self.found: dict[Expr, _Sign] = {}
 
@@ -57,7 +59,7 @@ class _Signs:
         out: list[n.Stmt] = []
         for s in statements:
             made = with_bodies(map_own(s, self.decided), self.block)
-            if isinstance(made, n.Let) and made.value.dtype.startswith("float"):
+            if isinstance(made, n.Let) and made.name not in self.assigned and made.value.dtype.startswith("float"):
                 self.known[made.name] = self.of(made.value)
             out.append(made)
         return tuple(out)

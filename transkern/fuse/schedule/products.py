@@ -9,7 +9,8 @@
 A call of a library takes as long as some thousand products, its operands have to be in memory, and the loop around it
 waits for it on the host. What a size decides is asked once, before the outermost loop that does not change it, of which
 there are two versions then; a size that each iteration has for itself is asked in it. Products of integers, for which
-there is no BLAS, are loops at any size.
+there is no BLAS, are loops at any size, and so are those of thin matrices (``points @ rotation``, the normal equations
+of a line): a library packs its operands first, which takes longer than to add them up.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
+from math import prod
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -37,6 +39,9 @@ from transkern.records import replace
 
 _SMALL, _SMALL_OF_A_VECTOR = 4096, 8192
 """Products that loops add up in the time of a call of a library: of two matrices, and of one and a vector."""
+
+_FEW = 16
+"""Products for each element along the one long side of a thin matrix."""
 
 _STATEMENTS = 200
 """A loop with more of them is not written twice."""
@@ -63,10 +68,25 @@ class _Products:
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """Statements that stand in no loop of which there are versions."""
         out: list[n.Stmt] = []
-        for s in self.with_loops(statements, lambda s: self.is_exact(s) and self.is_small(s) is not None):
-            made = self.versions(s) if isinstance(s, (n.Loop, n.While)) else None
+        for s in self.with_loops(statements, self.is_loop):
+            made = self.versions(s) if isinstance(s, (n.Loop, n.While)) else self.asked(s)
             out += [with_bodies(s, self.block)] if made is None else made
         return tuple(out)
+
+    def asked(self, s: n.Stmt) -> list[n.Stmt] | None:
+        """A thin product outside of loops: a sum of one element remains a library's."""
+        small = self.is_small(s) if _is_product(s) and self.is_thin(s) else None
+        if small is None or variables_read(small) & self.variables.keys():
+            return None
+        loops = self.with_loops([s], lambda _: True)
+        return [n.If(small, tuple(loops), (s,), span=s.span)]
+
+    def is_loop(self, s: n.Stmt) -> bool:
+        """Whether a product is a loop wherever it stands."""
+        if not _is_product(s):
+            return False
+        small = self.is_small(s)
+        return small is not None and (self.is_exact(s) or (small == b.TRUE and self.is_thin(s)))
 
     def versions(self, s: n.Loop | n.While) -> list[n.Stmt] | None:
         """A loop twice, where the sizes of products in it tell which of the two is the faster one; once, where it is
@@ -131,10 +151,21 @@ class _Products:
         if self.buffers[s.outs[0]].dtype == "float16" or max(len(one), len(two)) != 2:
             return None
         inner = one[-1]
+        if self.is_thin(s):
+            return b.compare("greater", inner, b.ONE)
         count = b.product((*one, *two[1:]))
         most = _SMALL if len(one) == len(two) else _SMALL_OF_A_VECTOR
         at_most = b.compare("less_equal", count, b.index(most))
         return b.both(b.compare("greater", inner, b.ONE), at_most)
+
+
+    def is_thin(self, s: n.Stmt) -> bool:
+        """Whether all sizes of a product but one are a few: it takes as long as to read its operands."""
+        assert isinstance(s, n.Library)
+        one, two = (_dims(self.buffers, name, view) for name, view in s.operands)
+        known = [b.constant(d) for d in (*one, *two[1:])]
+        few = [size for size in known if size is not None]
+        return len(few) == len(known) - 1 and prod(few) <= _FEW
 
 
 def as_statement(s: n.Library, buffers: Mapping[str, n.Buffer], names: Names) -> n.Define:

@@ -1,0 +1,1 @@
+"""Sorts that no library needs to do, or not all of."""
