@@ -8,10 +8,12 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.cuda.support import FUSED, NMS, example_program, program_from
+from tests.cuda.support import FUSED, NMS, example_program, program_from, simulated
 from tests.tools import require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.sass import KernelCode, compile_cubin, inspect
@@ -94,7 +96,7 @@ def test_launchers_import_only_cupy_and_numpy(name: str) -> None:
     tree = ast.parse(texts(name)[1])
     found = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     found |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert found <= {"cupy", "numpy", "functools", "pathlib"}
+    assert found <= {"cupy", "numpy", "functools", "pathlib", "threading"}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -146,3 +148,36 @@ def test_complex_numbers_are_floats_to_the_compiler() -> None:
     compile_cubin(text)
     assert "_Complex" not in text and "multiply_add_float32" in text
     compile(launcher, "f.py", "exec")
+
+
+PLACES = """
+def stepped(a):
+    out = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 1, -1, -2):
+            for c in range(1, a.shape[2], 3):
+                out[i, j, c] = a[i, j, c] * (i + 2 * j - c)
+    return out
+"""
+
+
+def test_the_place_of_a_point_takes_a_division_an_axis() -> None:
+    program = program_from("import numpy as np\n" + PLACES, "stepped(float32[n, m, k])")
+    text = emit(program)[0]
+    assert text.count(" = quotient(") == 2 and "floormod_index(" not in text
+    call = simulated("import numpy as np\n" + PLACES, "stepped(float32[n, m, k])")
+    space: dict[str, Any] = {"np": np}
+    exec(PLACES, space)  # the text is our own
+    for shape in ((3, 4, 7), (2, 5, 8), (3, 1, 4), (0, 3, 4), (3, 0, 4), (2, 2, 0)):
+        a = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        assert np.array_equal(call(a), space["stepped"](a))
+
+
+def test_reductions_of_arrays_have_loads_under_way() -> None:
+    source = "import numpy as np\ndef f(x, y):\n    return np.abs(x - y).max(), (x * y).sum()\n"
+    (kernel,) = inspect(emit(program_from(source, "f(float32[n], float32[n])"))[0], "sm_90")
+    assert max(loop.in_flight for loop in kernel.loops) >= 32  # four of each array
+    call = simulated(source, "f(float32[n], float32[n])")
+    for size in (1, 3, 255, 257, 1029):
+        x = np.arange(size, dtype=np.float32) - 7
+        assert [float(v) for v in call(x, x[::-1].copy())] == [float(size - 1), float((x * x[::-1]).sum())]

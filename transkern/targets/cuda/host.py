@@ -26,7 +26,8 @@ _INFIX = {
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 _TAKEN = frozenset(
-    ("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory", "parts")
+    ("cp", "np", "functools", "threading", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory",
+     "parts")
 )
 
 

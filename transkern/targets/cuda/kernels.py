@@ -131,6 +131,7 @@ class KernelPrinter:
         tile: Tile | None = None
         bins: dict[str, Bins] = {}
         accumulators = accumulated((loop,))
+        reduces = bool(accumulators) and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner)
         buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
         name = ident(kernel.name)
         if rows or accumulators:
@@ -179,7 +180,10 @@ class KernelPrinter:
             bins = bins_of(group, inner)
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
-            group.lines.append("#pragma unroll 1")  # the loop is there for large arrays; unrolled, it takes registers
+            if reduces:
+                group.lines.append(f"#pragma unroll {REDUCED}")  # so many loads at the same time
+            else:
+                group.lines.append("#pragma unroll 1")  # it is there for large arrays; unrolled, it takes registers
             order = group.open_nest(axes, first, step)
             group.thread_number = first
             thread = group.thread_body(order)
@@ -219,7 +223,7 @@ class KernelPrinter:
             launch = Launch("parts", (b.product(counts), width))
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
-            launch = Launch(form, (b.product(counts),), REDUCED if accumulators else 1)
+            launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)
         bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"

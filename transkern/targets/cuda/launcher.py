@@ -78,7 +78,7 @@ class Launcher:
         if self.reading.records:  # what checks in kernels find
             self.line(f"errors = cp.zeros(({len(self.reading.records)}, {RECORD}), np.int64)")
         if any(k.partials for k in self.kernels.values()):
-            self.line("arrived = cp.zeros(1, np.uint32)")
+            self.line(f"arrived = {self.use('_arrived')}()")
         gives_back = opens_giving_back(self)
         self.statements(p.body)
         self.read_errors(self.reading.at_end)
@@ -95,6 +95,7 @@ class Launcher:
             "",
             *(["import functools"] if self.kernels else []),
             *(["import math"] if "math." in body else []),
+            *(["import threading"] if "_arrived" in self.helpers else []),
             *(["from pathlib import Path"] if self.kernels else []),
             *([""] if self.kernels or "math." in body else []),
             "import cupy as cp",
