@@ -181,3 +181,18 @@ def test_reductions_of_arrays_have_loads_under_way() -> None:
     for size in (1, 3, 255, 257, 1029):
         x = np.arange(size, dtype=np.float32) - 7
         assert [float(v) for v in call(x, x[::-1].copy())] == [float(size - 1), float((x * x[::-1]).sum())]
+
+
+LOOKED_UP = "import numpy as np\ndef f(table, i):\n    return table[i].sum(axis=1)\n"
+
+
+def test_points_whose_neighbours_are_neighbours_have_a_thread_each() -> None:
+    """Each reads one row of the table after the other; the terms of a sum stand far from each other."""
+    text = emit(program_from(LOOKED_UP, "f(float32[n, m], int64[k, l])"))[0]
+    assert "block.reduce(total" not in text and "Parts " in text
+    call = simulated(LOOKED_UP, "f(float32[n, m], int64[k, l])")
+    table = np.arange(35, dtype=np.float32).reshape(7, 5)
+    for places in (np.array([[0, -1, 3], [6, 6, -7]]), np.zeros((2, 0), np.int64), np.zeros((0, 3), np.int64)):
+        assert np.array_equal(call(table, places), table[places].sum(axis=1))
+    with pytest.raises(IndexError):
+        call(table, np.array([[0, 7]]))
