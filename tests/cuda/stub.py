@@ -1,4 +1,4 @@
-"""CuPy in name: arrays without memory, kernels that do nothing, for what the host does in a call. Waiting is an error."""
+"""CuPy in name: arrays without memory, kernels that do nothing. Shows what the host does in a call, and cannot wait."""
 
 from __future__ import annotations
 

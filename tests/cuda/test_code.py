@@ -196,3 +196,67 @@ def test_points_whose_neighbours_are_neighbours_have_a_thread_each() -> None:
         assert np.array_equal(call(table, places), table[places].sum(axis=1))
     with pytest.raises(IndexError):
         call(table, np.array([[0, 7]]))
+
+
+DISTANCES = """
+import numpy as np
+def f(x, y):
+    d = x[:, None, :] - y[None, :, :]
+    return (d * d).sum(axis=-1)
+"""
+
+
+def test_short_rows_have_a_thread_each() -> None:
+    call = simulated(DISTANCES, "f(float32[n, k], float32[m, k])")
+    for size in (1, 3, 31, 32, 33, 130):
+        x = ((np.arange(4 * size) * 37) % 11).astype(np.float32).reshape(4, size)
+        y = x[1:3] + 1
+        assert np.array_equal(call(x, y), ((x[:, None] - y) ** 2).sum(axis=-1))
+    empty = np.zeros((0, 5), np.float32)
+    assert call(empty, empty).shape == (0, 0)
+
+
+def test_the_launcher_asks_for_the_length_of_rows() -> None:
+    text, launcher = emit(program_from(DISTANCES, "f(float32[n, k], float32[m, k])"))
+    names = re.findall(r"__global__ void __launch_bounds__\([^)]*\) (\w+)\(", text)
+    assert sum(name.endswith("_short") for name in names) == launcher.count(" < 32:") >= 1
+    assert "_short" not in emit(program_from(DISTANCES, "f(float32[n, 40], float32[m, 40])"))[0]
+
+
+FOLDS = """
+def f(x, w):
+    out = 0.0
+    for i in range(x.shape[0]):
+        best, at = 0.0, 0
+        for j in range(x.shape[1]):
+            if x[i, j] * w[j] > best + w[j]:
+                best, at = x[i, j] * w[j], j
+        low = 0.0
+        for j in range(x.shape[1]):
+            low = low * w[j] + x[i, j]
+        out = out * 0.5 + best + low + at
+    return out
+"""
+
+
+def test_what_loops_keep_in_shared_memory_fits_a_block() -> None:
+    for kernel in inspect(emit(program_from(FOLDS, "f(float64[n, m], float64[m])"))[0], "sm_90"):
+        assert kernel.shared <= 48 * 1024
+
+
+CHANNELS = """
+def f(x):
+    return x.sum(axis=(0, 2, 3)), x[::2, :, 1:, ::-1].max(axis=(0, 2, 3))
+"""
+
+
+def test_reductions_over_several_axes_divide_in_the_beginning_alone() -> None:
+    kernels = inspect(emit(program_from(CHANNELS, "f(float32[a, b, c, d])"))[0], "sm_90")
+    assert not any(k.spills for k in kernels)
+    assert all(loop.arithmetic.get("special", 0) == 0 for k in kernels for loop in k.loops)
+    call = simulated(CHANNELS, "f(float32[a, b, c, d])")
+    for shape in ((3, 2, 5, 4), (1, 3, 2, 1), (2, 1, 40, 41), (5, 3, 2, 33)):
+        x = ((np.arange(np.prod(shape)) * 37) % 101).astype(np.float32).reshape(shape)
+        sums, most = call(x)
+        assert np.array_equal(sums, x.sum(axis=(0, 2, 3)))
+        assert np.array_equal(most, x[::2, :, 1:, ::-1].max(axis=(0, 2, 3)))

@@ -64,6 +64,13 @@ class Unit:
             self.locals[name] = Names(lambda: taken | {ident(t) for t in taken}).fresh(name)
         return self.locals[name]
 
+    def kernel(self, name: str) -> str:
+        """A name for one more kernel."""
+        while ident(name) in self.kernels:
+            name += "_"
+        self.kernels |= {ident(name)}
+        return name
+
 
 class Body:
     """Prints statements; a subclass prints those that threads share."""
