@@ -2,9 +2,9 @@
 
     parallel i: parallel r in 0 .. k: total sum= x[i + r] * w[r]      to      parallel i: for r in 0 .. k: total sum= …
 
-Of both loops at once an array would be made that has all windows; of one it is a slice a tap. A window that says where it
-begins (``parallel r in i .. i + k: total sum= x[r]``: `x[i : i + k].mean()`, `sliding_window_view`) is the same, if its
-length is the same for all; under a mask each would go through all of the array.
+Of both loops at once an array would be made that has all windows; of one it is a slice a tap. A window that says where
+it begins (``parallel r in i .. i + k: total sum= x[r]``: `sliding_window_view`) is the same, if its length is the same
+for all; under a mask each would go through all of the array.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sum_by_taps(program: n.Program) -> n.Program:
 
 
 def _moves(s: n.Loop, axes: frozenset[str]) -> bool:
-    """Whether a loop only reduces, over a range that begins where an outer axis is, and whose length no axis changes."""
+    """Whether a loop only reduces, over a range that begins where an outer axis is, and has one length for all of it."""
     if s.step != b.ONE or not all(isinstance(x, (n.Let, n.Accumulate)) for x in walk(s.body)):
         return False
     if any(x.op not in _ANY_ORDER or x.position is not None for x in walk(s.body) if isinstance(x, n.Accumulate)):
