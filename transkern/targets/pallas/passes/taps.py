@@ -40,7 +40,7 @@ def sum_by_taps(program: n.Program) -> n.Program:
 
 
 def _moves(s: n.Loop, axes: frozenset[str]) -> bool:
-    """Whether a loop only reduces, over a range that begins where an outer axis is, and has one length for all of it."""
+    """Whether a loop only reduces, over a range that begins where an outer axis is, and has one length."""
     if s.step != b.ONE or not all(isinstance(x, (n.Let, n.Accumulate)) for x in walk(s.body)):
         return False
     if any(x.op not in _ANY_ORDER or x.position is not None for x in walk(s.body) if isinstance(x, n.Accumulate)):
