@@ -237,12 +237,12 @@ def _accesses(kernel: n.Kernel) -> list[n.Store | Load]:
 
 
 def live_outside(program: n.Program, kernel: n.Kernel) -> set[str]:
-    """The buffers that something other than the kernel looks at."""
+    """The buffers that something other than the kernel looks at, which the program may have in another form yet."""
     live = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
 
     def block(statements: tuple[n.Stmt, ...]) -> None:
         for s in statements:
-            if s is kernel:
+            if isinstance(s, n.Kernel) and s.name == kernel.name:
                 continue
             inner = list(bodies(s))
             if inner:
