@@ -266,7 +266,8 @@ class KernelPrinter:
         """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
         if any(isinstance(x, n.Compact) for x in walk(inner)) or any(isinstance(x, n.Continue) for x in own(inner)):
             return False
-        return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
+        shares = shares_points(inner)
+        return any(is_long(x) and runs_along_rows(x, shares) for x in shared(inner))
 
     def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
         """How many elements a row has: the longest nest inside; the launcher does not know what is `bound`."""

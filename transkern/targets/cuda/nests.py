@@ -127,18 +127,19 @@ def is_long(s: n.Loop | n.Scanning) -> bool:
     return extent is None or extent > SMALL
 
 
-def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
-    """Whether neighbours in the loop, with those that stand right in it, touch neighbours in memory, in more places
-    than not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that
-    moves with the element is a thread's own.
+def runs_along_rows(s: n.Loop | n.Scanning, shares: bool = False) -> bool:
+    """Whether neighbours in the loop, with those that stand right in it, touch neighbours in memory, more often than
+    not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that moves
+    with the element is a thread's own.
 
-    Where there are as many places (``a[i, k] * b[k, j]``, ``table[idx[i, k], j]``), it is the points' neighbours that
-    touch neighbours, if the others' last subscript moves with them: all of these read the same ``a[i, k]``."""
+    Where points could share their loops otherwise (`shares`), it is asked of places, each once, and those whose last
+    subscript moves with the points (``a[i, k] * b[k, j]``, ``table[idx[i, k], j]``) decide where there are as many of
+    both: neighbouring points touch neighbours there, and all of them read the same ``a[i, k]``."""
     along, across, with_points = 0, 0, False
     axes = [s.axis] if isinstance(s, n.Scanning) else [a.axis for a in nest(s)[0]]
     stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
     loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
-    for _, index in dict.fromkeys(stored + loaded):
+    for _, index in dict.fromkeys(stored + loaded) if shares else stored + loaded:
         names = [variables_read(e) for e in index]
         if not any(x & {*axes} for x in names):
             continue
@@ -147,4 +148,4 @@ def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
         else:
             across += 1
             with_points |= bool(names[-1]) and not names[-1] & {*axes}
-    return along > across or (along == across and not with_points)
+    return along > across or (along == across and not (shares and with_points))
