@@ -40,6 +40,7 @@ from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.old_values import compute_before_stores
+from transkern.fuse.devices.operands import turn_operands
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
@@ -307,6 +308,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     DEVICE_PASSES[0],
     count_by_axis,
     merge_pieces,  # what is not stored takes no kernel of its own
+    turn_operands,  # while copies are array statements
     *DEVICE_PASSES[1:_INVARIANT],
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values

@@ -8,10 +8,12 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tests.cuda.support import FUSED, NMS, example_program, program_from
+from tests.cuda.support import FUSED, NMS, example_program, program_from, simulated
 from tests.tools import require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.sass import KernelCode, compile_cubin, inspect
@@ -94,7 +96,7 @@ def test_launchers_import_only_cupy_and_numpy(name: str) -> None:
     tree = ast.parse(texts(name)[1])
     found = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     found |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert found <= {"cupy", "numpy", "functools", "pathlib"}
+    assert found <= {"cupy", "numpy", "functools", "pathlib", "threading"}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -146,3 +148,115 @@ def test_complex_numbers_are_floats_to_the_compiler() -> None:
     compile_cubin(text)
     assert "_Complex" not in text and "multiply_add_float32" in text
     compile(launcher, "f.py", "exec")
+
+
+PLACES = """
+def stepped(a):
+    out = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1] - 1, -1, -2):
+            for c in range(1, a.shape[2], 3):
+                out[i, j, c] = a[i, j, c] * (i + 2 * j - c)
+    return out
+"""
+
+
+def test_the_place_of_a_point_takes_a_division_an_axis() -> None:
+    program = program_from("import numpy as np\n" + PLACES, "stepped(float32[n, m, k])")
+    text = emit(program)[0]
+    assert text.count(" = quotient(") == 2 and "floormod_index(" not in text
+    call = simulated("import numpy as np\n" + PLACES, "stepped(float32[n, m, k])")
+    space: dict[str, Any] = {"np": np}
+    exec(PLACES, space)  # the text is our own
+    for shape in ((3, 4, 7), (2, 5, 8), (3, 1, 4), (0, 3, 4), (3, 0, 4), (2, 2, 0)):
+        a = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        assert np.array_equal(call(a), space["stepped"](a))
+
+
+def test_reductions_of_arrays_have_loads_under_way() -> None:
+    source = "import numpy as np\ndef f(x, y):\n    return np.abs(x - y).max(), (x * y).sum()\n"
+    (kernel,) = inspect(emit(program_from(source, "f(float32[n], float32[n])"))[0], "sm_90")
+    assert max(loop.in_flight for loop in kernel.loops) >= 32  # four of each array
+    call = simulated(source, "f(float32[n], float32[n])")
+    for size in (1, 3, 255, 257, 1029):
+        x = np.arange(size, dtype=np.float32) - 7
+        assert [float(v) for v in call(x, x[::-1].copy())] == [float(size - 1), float((x * x[::-1]).sum())]
+
+
+LOOKED_UP = "import numpy as np\ndef f(table, i):\n    return table[i].sum(axis=1)\n"
+
+
+def test_points_whose_neighbours_are_neighbours_have_a_thread_each() -> None:
+    """Each reads one row of the table after the other; the terms of a sum stand far from each other."""
+    text = emit(program_from(LOOKED_UP, "f(float32[n, m], int64[k, l])"))[0]
+    assert "block.reduce(total" not in text and "Parts " in text
+    call = simulated(LOOKED_UP, "f(float32[n, m], int64[k, l])")
+    table = np.arange(35, dtype=np.float32).reshape(7, 5)
+    for places in (np.array([[0, -1, 3], [6, 6, -7]]), np.zeros((2, 0), np.int64), np.zeros((0, 3), np.int64)):
+        assert np.array_equal(call(table, places), table[places].sum(axis=1))
+    with pytest.raises(IndexError):
+        call(table, np.array([[0, 7]]))
+
+
+DISTANCES = """
+import numpy as np
+def f(x, y):
+    d = x[:, None, :] - y[None, :, :]
+    return (d * d).sum(axis=-1)
+"""
+
+
+def test_short_rows_have_a_thread_each() -> None:
+    call = simulated(DISTANCES, "f(float32[n, k], float32[m, k])")
+    for size in (1, 3, 31, 32, 33, 130):
+        x = ((np.arange(4 * size) * 37) % 11).astype(np.float32).reshape(4, size)
+        y = x[1:3] + 1
+        assert np.array_equal(call(x, y), ((x[:, None] - y) ** 2).sum(axis=-1))
+    empty = np.zeros((0, 5), np.float32)
+    assert call(empty, empty).shape == (0, 0)
+
+
+def test_the_launcher_asks_for_the_length_of_rows() -> None:
+    text, launcher = emit(program_from(DISTANCES, "f(float32[n, k], float32[m, k])"))
+    names = re.findall(r"__global__ void __launch_bounds__\([^)]*\) (\w+)\(", text)
+    assert sum(name.endswith("_short") for name in names) == launcher.count(" < 32:") >= 1
+    assert "_short" not in emit(program_from(DISTANCES, "f(float32[n, 40], float32[m, 40])"))[0]
+
+
+FOLDS = """
+def f(x, w):
+    out = 0.0
+    for i in range(x.shape[0]):
+        best, at = 0.0, 0
+        for j in range(x.shape[1]):
+            if x[i, j] * w[j] > best + w[j]:
+                best, at = x[i, j] * w[j], j
+        low = 0.0
+        for j in range(x.shape[1]):
+            low = low * w[j] + x[i, j]
+        out = out * 0.5 + best + low + at
+    return out
+"""
+
+
+def test_what_loops_keep_in_shared_memory_fits_a_block() -> None:
+    for kernel in inspect(emit(program_from(FOLDS, "f(float64[n, m], float64[m])"))[0], "sm_90"):
+        assert kernel.shared <= 48 * 1024
+
+
+CHANNELS = """
+def f(x):
+    return x.sum(axis=(0, 2, 3)), x[::2, :, 1:, ::-1].max(axis=(0, 2, 3))
+"""
+
+
+def test_reductions_over_several_axes_divide_in_the_beginning_alone() -> None:
+    kernels = inspect(emit(program_from(CHANNELS, "f(float32[a, b, c, d])"))[0], "sm_90")
+    assert not any(k.spills for k in kernels)
+    assert all(loop.arithmetic.get("special", 0) == 0 for k in kernels for loop in k.loops)
+    call = simulated(CHANNELS, "f(float32[a, b, c, d])")
+    for shape in ((3, 2, 5, 4), (1, 3, 2, 1), (2, 1, 40, 41), (5, 3, 2, 33)):
+        x = ((np.arange(np.prod(shape)) * 37) % 101).astype(np.float32).reshape(shape)
+        sums, most = call(x)
+        assert np.array_equal(sums, x.sum(axis=(0, 2, 3)))
+        assert np.array_equal(most, x[::2, :, 1:, ::-1].max(axis=(0, 2, 3)))

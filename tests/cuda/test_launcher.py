@@ -156,6 +156,20 @@ def test_device_arrays_come_in_and_out() -> None:
     assert shift(every, 1.0) is every and cp.asnumpy(x).tolist() == [2, 2, 4, 4, 6]
 
 
+def test_calls_count_from_where_the_last_one_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = simulated("def f(x):\n    return x.sum(), x.min()\n", "f(float64[n])")
+    made = []
+    zeros = cp.__getattr__("zeros")
+    monkeypatch.setattr(cp, "zeros", lambda *args: made.append(args) or zeros(*args), raising=False)
+    for size in (1, 5000, 3, 700):
+        x = np.arange(size, dtype=np.float64)
+        assert call(x) == (x.sum(), 0.0)
+    assert len(made) == 1  # what kernels leave at zero is not filled again
+    monkeypatch.setattr(cp.cuda.Stream, "is_capturing", lambda self: True)
+    assert call(np.ones(600)) == call(np.ones(600)) == (600.0, 1.0)
+    assert len(made) == 3  # a graph may run beside what its stream does
+
+
 def test_sizes_that_need_other_code() -> None:
     program = program_from("def f(x, y):\n    return x[1:-1] + y\n", "f(float32[n], float32[m])")
     call = load(printed(program), simulate=True)

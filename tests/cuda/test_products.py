@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.cuda.support import program_from, simulated
 from tests.fuzz.stages import function_of
 from tests.tools import on_target
+from transkern.targets.cuda.emit import emit
 
 RANKS = """import numpy as np
 
@@ -94,3 +96,47 @@ def test_many_products_in_a_loop_stay_in_its_kernel(monkeypatch: pytest.MonkeyPa
     compiled = transkern.compile(function, target="cuda")
     np.testing.assert_allclose(compiled(a, p, 3), function(a, p, 3), rtol=1e-10)
     assert "matmul" not in compiled.emit()
+
+
+TURNED = """
+import numpy as np
+
+def scores(q, k):
+    s = q @ k.T
+    k *= 2
+    return s, k @ k.T
+
+def changed(q, k):
+    turned = k.T.copy()
+    k += 1
+    return q @ turned
+
+def looked_at(q, k):
+    turned = np.ascontiguousarray(k.T)
+    return q @ turned + turned[0]
+
+def twice(q, k):
+    t = k.T
+    return (q @ t) @ np.maximum(t, 0).T, k.T @ q[: k.shape[0]]
+"""
+
+
+@pytest.mark.parametrize(("name", "taken"), [("scores", 2), ("changed", 0), ("looked_at", 0), ("twice", 2)])
+def test_transposes_go_to_a_library_as_they_lie(name: str, taken: int) -> None:
+    types = f"{name}(float64[n, d], float64[m, d])"
+    products = [line for line in emit(program_from(TURNED, types))[1].splitlines() if "cp.matmul(" in line]
+    assert sum(".T" in line for line in products) == taken
+    space: dict[str, Any] = {}
+    exec(TURNED, space)  # the text is our own
+    call = simulated(TURNED, types)
+    for n, m, d in ((4, 3, 5), (3, 3, 2), (5, 4, 0), (0, 3, 2)):
+        q, k = (np.arange(s * d, dtype=np.float64).reshape(s, d) % 7 - 2 for s in (n, m))
+        mine, theirs = (q.copy(), k.copy()), (q.copy(), k.copy())
+        try:
+            wanted = space[name](*theirs)
+        except (ValueError, IndexError) as error:
+            with pytest.raises(type(error)):
+                call(*mine)
+            continue
+        assert all(map(np.array_equal, call(*mine), wanted))
+        assert np.array_equal(mine[1], theirs[1])

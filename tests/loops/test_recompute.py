@@ -130,3 +130,17 @@ def test_they_take_no_memory(function: Callable[..., Any], kept: int) -> None:
     program = program_of(function, (np.zeros((6, 12)),), pipeline.passes_for("cpu"))
     made = [program.buffers[s.buffer] for s in walk(program.body) if isinstance(s, n.Alloc)]
     assert sum(x.role == "temporary" and len(x.dims) == 2 for x in made) == kept
+
+
+def counted(x: Any) -> Any:
+    return np.bincount(x, minlength=4)
+
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "bool"])
+def test_places_of_another_type_are_converted_where_they_are_used(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = program_of(counted, (np.zeros(3, dtype),), pipeline.passes_for("cpu"))
+    assert sum(isinstance(s, n.Alloc) for s in walk(program.body)) == 1  # for the counts alone
+    for target in ("cpu", on_target("cuda", monkeypatch)):
+        for values in ([0, 1, 1, 0], [5, 2, 9], [], [-3, 1]):
+            alike(counted, np.array(values).astype(dtype), target=target)

@@ -304,3 +304,20 @@ def f(a, b):
     rng = np.random.default_rng(n)
     args = rng.integers(0, 4, n).astype(np.int32), rng.integers(0, 4, m).astype(np.int32)
     check(source, "f(int32[n],int32[m])", *args)
+
+
+CARRIED = """
+def f(x, steps):
+    a = np.zeros_like(x)
+    for _ in range(steps):
+        x = np.sort(x)
+        for i in range(1, x.shape[0]):
+            a[i] = a[i - 1] * 0.5 + a[i] - x[i]
+            x[i] = x[i] + a[i] * 0.25
+    return x
+"""
+
+
+def test_a_kernel_goes_on_with_what_it_left_in_an_array_of_its_own():
+    for steps in (0, 1, 4):
+        check(CARRIED, "f(float64[n], int)", random(9, dtype=np.float64), steps, exact=False, rtol=1e-13)

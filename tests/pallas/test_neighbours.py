@@ -83,3 +83,19 @@ def test_what_is_computed_before_it_is_stored():
         check(TREE, "f(float32[n],float32[m],int)", special.copy(), random(40), steps)
         check(PASCAL, "f(int32[n],int)", np.eye(1, 41, dtype=np.int32)[0], min(steps, 25))
     check(TREE, "f(float32[n],float32[m],int)", random(10), random(40), 12)  # beyond the array
+
+
+ROLLING = """
+def f(x, k):
+    w = np.lib.stride_tricks.sliding_window_view(x, k)
+    return w.sum(axis=1), w.min(axis=1)
+"""
+
+
+def test_windows_of_one_length_go_a_tap_at_a_time():
+    """Not each of them through all of the array under a mask."""
+    types = "f(float64[n], int)"
+    assert "chosen" not in compiled(ROLLING, types).text
+    for size, k in ((9, 3), (9, 8), (70, 66), (5, 2)):
+        x = random(size, dtype=np.float64, special=2)
+        check(ROLLING, types, x, k, exact=False, rtol=1e-13)

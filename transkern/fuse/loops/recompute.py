@@ -55,6 +55,8 @@ _OPERATIONS = 6
 """Up to as many are worth while for each time that an element is read."""
 _READERS = (n.Define, n.Let, n.Write, n.Filter, n.Assign, n.Store, n.Accumulate, n.If, n.Scatter, n.Scan)
 """What reads elements, and nothing but elements."""
+_TAKERS = (n.Define, n.Let, n.Write, n.Filter, n.Guard, n.Scatter)
+"""What may compute an element where it reads one: what goes along axes."""
 _NEAR = 64
 """Statements behind which it is read: what is read later comes from memory anyway."""
 _CLOSE = 2
@@ -224,10 +226,11 @@ class _Fresh:
             return False
         if not stays(behind[: last + 1], inputs, variables_read(s.value), self.program.buffers):
             return False
-        if any(s.buffer in touched(x) or not isinstance(x, (n.Define, n.Let, n.Write, n.Filter)) for x in readers):
+        if any(s.buffer in touched(x) or not isinstance(x, _TAKERS) for x in readers):
             return False
         found = [x for reader in readers for x in self.reads(reader, s)]
-        if not all(x.is_once(s) for x in found) or all(x.is_in_order(s) for x in found):
+        fuses = all(x.is_in_order(s) for x in found) and not any(isinstance(x, n.Scatter) for x in readers)
+        if fuses or not all(x.is_once(s) for x in found):
             return False
         if any(divides_for(x, s.buffer) for x in readers) or self.asks_places(s):
             return False

@@ -64,6 +64,13 @@ class Unit:
             self.locals[name] = Names(lambda: taken | {ident(t) for t in taken}).fresh(name)
         return self.locals[name]
 
+    def kernel(self, name: str) -> str:
+        """A name for one more kernel."""
+        while ident(name) in self.kernels:
+            name += "_"
+        self.kernels |= {ident(name)}
+        return name
+
 
 class Body:
     """Prints statements; a subclass prints those that threads share."""
@@ -292,7 +299,7 @@ class Body:
         extents = tuple(extent_of(a) for a in axes)
         total = b.product(extents)
         self.open(f"for (long long {q.name} = {first}; {q.name} < {self.c.operand(total)}; {q.name} += {size})")
-        for text in points_of(self.c, axes, q):
+        for text in points_of(self.unit, axes, q.name):
             self.line(text)
         return q
 
@@ -398,17 +405,29 @@ class Body:
         self.close()
 
 
-def points_of(c: CPrinter, axes: Sequence[n.Loop], q: Expr) -> list[str]:
-    """The variables of a nest's `axes` at its point number `q`."""
-    rest = q
-    texts = []
-    for k in range(len(axes) - 1, -1, -1):
-        extent, step = extent_of(axes[k]), axes[k].step
-        at = rest if k == 0 else Apply("remainder", (rest, extent), "index")
-        value = b.add(axes[k].start, at if step == b.ONE else Apply("multiply", (at, step), "index"))
-        texts.append(f"const long long {ident(axes[k].axis)} = {c.expr(value)};")
-        rest = Apply("floor_divide", (rest, extent), "index")
-    return texts[::-1]
+def points_of(unit: Unit, axes: Sequence[n.Loop], number: str) -> list[str]:
+    """Declarations of the variables of a nest's `axes` at the point that has a `number`, which is not negative."""
+    texts, places = places_of(unit, [extent_of(a) for a in axes], number)
+    for a, at in zip(axes, places, strict=True):
+        value = b.add(a.start, at if a.step == b.ONE else Apply("multiply", (at, a.step), "index"))
+        texts.append(f"const long long {ident(a.axis)} = {unit.c.expr(value)};")
+    return texts
+
+
+def places_of(unit: Unit, extents: Sequence[Expr], number: str) -> tuple[list[str], list[Expr]]:
+    """Where along `extents` the point is that has a `number`, which is not negative, and what is declared for that.
+
+    There is a division an axis, of unsigned numbers. NumPy's, which rounds down, takes three times as many
+    instructions, and the remainder as many again."""
+    texts, places = list[str](), list[Expr]()
+    rest: Expr = Var(number, "index")
+    for k in range(len(extents) - 1, 0, -1):
+        unit.pieces.add("quotient")
+        whole = Var(unit.local(f"rest_{k}"), "index")
+        texts.append(f"const long long {whole.name} = quotient({unit.c.expr(rest)}, {unit.c.expr(extents[k])});")
+        places.append(Apply("subtract", (rest, Apply("multiply", (whole, extents[k]), "index")), "index"))
+        rest = whole
+    return texts, [rest, *places[::-1]]
 
 
 def extent_of(s: n.Loop) -> Expr:

@@ -26,7 +26,8 @@ _INFIX = {
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 _TAKEN = frozenset(
-    ("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "errors", "on_host", "grid_memory", "parts")
+    ("cp", "np", "functools", "math", "threading", "Path", "blocks", "threads", "arrived", "errors", "on_host",
+     "grid_memory", "parts")
 )
 
 
@@ -70,7 +71,8 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
                 return f"np.float64({_print(x, look)[0]}).astype({dtype(kind)})", _ATOM
             if x.dtype == "index" and kind.startswith(("int", "uint")) and kind != "int64":  # which wraps
                 return f"np.int64({_print(x, look)[0]}).astype({dtype(kind)})", _ATOM
-            return f"{dtype(kind) if kind != 'bool' else 'bool'}({_print(x, look)[0]})", _ATOM
+            made = {"bool": "bool", "float64": "float"}.get(kind)
+            return f"{made or dtype(kind)}({_print(x, look)[0]})", _ATOM
         case Apply("where", (c, x, y), _):
             return f"{at(x, _TERNARY + 1)} if {at(c, _TERNARY + 1)} else {at(y, _TERNARY)}", _TERNARY
         case Apply("logical_not", (x,), _):
@@ -82,7 +84,12 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
         case Apply(op, (x, y), _) if op in _INFIX and (x.dtype in ("index", "bool") or op in _COMPARISONS):
             sign, level = _INFIX[op]
             return f"{at(x, level + (level == _COMPARE))} {sign} {at(y, level + 1)}", level
-        case Apply("negative", (x,), "index"):
+        case Apply("add" | "subtract" | "multiply" as op, (x, y), "float64"):  # Python's or NumPy's, as they are given
+            sign, level = _INFIX[op]
+            return f"{at(x, level)} {sign} {at(y, level + 1)}", level
+        case Apply("isnan" | "isinf" | "isfinite" as op, (x,), _) if x.dtype.startswith("float"):
+            return f"math.{op}({_print(x, look)[0]})", _ATOM
+        case Apply("negative", (x,), "index" | "float64"):
             return f"-{at(x, _UNARY)}", _UNARY
         case Apply("maximum" | "minimum" | "absolute" as op, args, "index"):
             function = {"maximum": "max", "minimum": "min", "absolute": "abs"}[op]

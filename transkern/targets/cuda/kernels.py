@@ -32,6 +32,7 @@ from transkern.targets.cuda.launches import (
     FIRST,
     NUMPY,
     REDUCED,
+    SHORT_ROWS,
     STEP,
     THREADS,
     TILED,
@@ -75,7 +76,14 @@ class KernelPrinter:
                 packed.guards = self.guards()
                 return packed
         loop = one_loop(kernel)
-        return self.together(kernel) if loop is None else self.grid(kernel, loop)
+        if loop is None:
+            return self.together(kernel)
+        found = self.grid(kernel, loop)
+        if found.launch.form == "rows" and self.may_be_short(kernel, loop, found):
+            short = replace(kernel, name=self.unit.kernel(f"{kernel.name}_short"))
+            found.short = self.grid(short, loop, short=True)
+            found.text += f"\n{found.short.text}"
+        return found
 
     def entry(self, checks: Sequence[n.Guard]) -> list[str]:
         """Checks that all threads make, of what none of them changes; one puts down what fails."""
@@ -121,16 +129,27 @@ class KernelPrinter:
 
     # --- forms
 
-    def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
-        """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
+    def may_be_short(self, kernel: n.Kernel, loop: n.Loop, rows: KernelText) -> bool:
+        """Whether a call may have rows of fewer elements than a warp has lanes, and threads could have one each."""
+        length = b.constant(rows.launch.counts[1])
+        return (
+            kernel.placement == "grid" and not (has_guards(loop) or rows.partials or rows.slices)
+            and (length is None or length < SHORT_ROWS) and shares_points(nest(loop)[1])
+        )  # fmt: skip
+
+    def grid(self, kernel: n.Kernel, loop: n.Loop, short: bool = False) -> KernelText:
+        """A nest over the whole grid; accumulators outside it are combined by the block that ends last. `short`: for
+        rows that have no block each."""
         axes, inner = nest(loop)
-        rows, guarded = kernel.placement == "rows" or self.needs_rows(inner), has_guards(loop)
+        rows = not short and (kernel.placement == "rows" or self.needs_rows(inner))
+        guarded = has_guards(loop)
         parts = "" if rows or guarded or not shares_points(inner) else self.unit.local("parts")
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
         bins: dict[str, Bins] = {}
         accumulators = accumulated((loop,))
+        reduces = bool(accumulators) and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner)
         buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
         name = ident(kernel.name)
         if rows or accumulators:
@@ -179,7 +198,10 @@ class KernelPrinter:
             bins = bins_of(group, inner)
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
-            group.lines.append("#pragma unroll 1")  # the loop is there for large arrays; unrolled, it takes registers
+            if reduces:
+                group.lines.append(f"#pragma unroll {REDUCED}")  # so many loads at the same time
+            else:
+                group.lines.append("#pragma unroll 1")  # it is there for large arrays; unrolled, it takes registers
             order = group.open_nest(axes, first, step)
             group.thread_number = first
             thread = group.thread_body(order)
@@ -219,8 +241,11 @@ class KernelPrinter:
             launch = Launch("parts", (b.product(counts), width))
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
-            launch = Launch(form, (b.product(counts),), REDUCED if accumulators else 1)
-        bound = (str(BLOCK_THREADS) if tile is None else f"{TILED}, 2") if rows else str(SHARING if parts else THREADS)
+            launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)
+        whole = str(BLOCK_THREADS) if tile is None else f"{TILED}, 2"
+        if tile is None and any(isinstance(s, n.Loop) and len(nest(s)[0]) > 1 for s in shared(inner)):
+            whole += ", 1"  # the compiler would rather spill registers than have one block on a multiprocessor
+        bound = whole if rows else str(SHARING if parts else THREADS)
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(
@@ -241,7 +266,8 @@ class KernelPrinter:
         """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
         if any(isinstance(x, n.Compact) for x in walk(inner)) or any(isinstance(x, n.Continue) for x in own(inner)):
             return False
-        return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
+        shares = shares_points(inner)
+        return any(is_long(x) and runs_along_rows(x, shares) for x in shared(inner))
 
     def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
         """How many elements a row has: the longest nest inside; the launcher does not know what is `bound`."""

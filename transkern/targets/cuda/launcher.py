@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from transkern import refusals
@@ -19,7 +19,7 @@ from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launch.libraries import call_library
 from transkern.targets.cuda.launch.results import give_back, objects_in, opens_giving_back, result_text
-from transkern.targets.cuda.launches import KernelText
+from transkern.targets.cuda.launches import SHORT_ROWS, KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
 from transkern.targets.signature import literal, parameters
@@ -78,7 +78,7 @@ class Launcher:
         if self.reading.records:  # what checks in kernels find
             self.line(f"errors = cp.zeros(({len(self.reading.records)}, {RECORD}), np.int64)")
         if any(k.partials for k in self.kernels.values()):
-            self.line("arrived = cp.zeros(1, np.uint32)")
+            self.line(f"arrived = {self.use('_arrived')}()")
         gives_back = opens_giving_back(self)
         self.statements(p.body)
         self.read_errors(self.reading.at_end)
@@ -95,6 +95,7 @@ class Launcher:
             "",
             *(["import functools"] if self.kernels else []),
             *(["import math"] if "math." in body else []),
+            *(["import threading"] if "_arrived" in self.helpers else []),
             *(["from pathlib import Path"] if self.kernels else []),
             *([""] if self.kernels or "math." in body else []),
             "import cupy as cp",
@@ -370,6 +371,20 @@ class Launcher:
         for buffer in sorted(shared_allocs(s)):
             self.alloc(buffer, sizes[buffer])
         self.source(s)
+        if kernel.short is None:
+            self.start(kernel, sizes)
+            return
+        self.line(f"if {host.expr(self.bounded(kernel.launch.counts[1]))} < {SHORT_ROWS}:")
+        self.depth += 1
+        self.start(kernel.short, sizes)
+        self.depth -= 1
+        self.line("else:")
+        self.depth += 1
+        self.start(kernel, sizes)
+        self.depth -= 1
+
+    def start(self, kernel: KernelText, sizes: Mapping[str, tuple[Expr, ...]]) -> None:
+        """The launch itself; `sizes` are those of the arrays that its iterations have for themselves."""
         name = kernel.name
         counts = [host.expr(self.bounded(e)) for e in kernel.launch.counts]
         arguments = [host.name(x.name) for x in kernel.buffers]

@@ -10,7 +10,8 @@ from transkern.ir.storage import storage
 from transkern.targets.cuda.spelling import TYPES
 
 THREADS = 256  # a block of an elementwise kernel
-REDUCED = 8  # elements that a thread of a reduction takes at least, before there is a second block for it
+REDUCED = 4  # elements that a thread of a reduction takes at the same time
+SHORT_ROWS = 32  # rows of fewer elements have a thread each, and more only where they are few
 BLOCK_THREADS = 1024  # the most a block can have
 TILED = 512  # the most of one whose threads keep their elements: each has twice as many registers then
 FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
@@ -45,3 +46,4 @@ class KernelText:
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
     counted: tuple[str, ...] = ()  # buffers whose numbers of places are its last parameters
+    short: KernelText | None = None  # the same for short rows, in the same text

@@ -127,15 +127,19 @@ def is_long(s: n.Loop | n.Scanning) -> bool:
     return extent is None or extent > SMALL
 
 
-def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
+def runs_along_rows(s: n.Loop | n.Scanning, shares: bool = False) -> bool:
     """Whether neighbours in the loop, with those that stand right in it, touch neighbours in memory, more often than
     not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that moves
-    with the element is a thread's own."""
-    along, across = 0, 0
+    with the element is a thread's own.
+
+    Where points could share their loops otherwise (`shares`), it is asked of places, each once, and those whose last
+    subscript moves with the points (``a[i, k] * b[k, j]``, ``table[idx[i, k], j]``) decide where there are as many of
+    both: neighbouring points touch neighbours there, and all of them read the same ``a[i, k]``."""
+    along, across, with_points = 0, 0, False
     axes = [s.axis] if isinstance(s, n.Scanning) else [a.axis for a in nest(s)[0]]
     stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
     loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
-    for _, index in stored + loaded:
+    for _, index in dict.fromkeys(stored + loaded) if shares else stored + loaded:
         names = [variables_read(e) for e in index]
         if not any(x & {*axes} for x in names):
             continue
@@ -143,4 +147,5 @@ def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
             along += 1
         else:
             across += 1
-    return along >= across
+            with_points |= bool(names[-1]) and not names[-1] & {*axes}
+    return along > across or (along == across and not (shares and with_points))

@@ -134,8 +134,24 @@ def _binned(count):
 ''',
     "_reduced": '''
 def _reduced(count, each):
-    """As for elements, with few blocks: each leaves a part that the last one combines."""
-    return max(1, min(-(-count // (256 * each)), 4 * _multiprocessors())), 256
+    """As for elements, with few blocks, each of which leaves a part that the last one combines: as many as are resident
+    at a time, and `each` element of a thread only where there are enough for all multiprocessors."""
+    blocks = max(-(-count // (256 * each)), min(-(-count // 256), _multiprocessors()))
+    return max(1, min(blocks, 8 * _multiprocessors())), 256
+''',
+    "_arrived": '''
+@functools.lru_cache(64)
+def _counter(device, stream, thread):
+    return cp.zeros(1, np.uint32)
+
+
+def _arrived():
+    """Where blocks count which of them ends last, kernel after kernel: they leave it at zero. A stream has one, and a
+    thread, as the streams of several may have one name; a graph, which runs on any stream, has its own."""
+    stream = cp.cuda.get_current_stream()
+    if stream.is_capturing():
+        return cp.zeros(1, np.uint32)
+    return _counter(cp.cuda.Device().id, stream, threading.get_ident())
 ''',
     "_spread": '''
 def _spread(*counts):

@@ -225,6 +225,13 @@ static __device__ __forceinline__ bool in_words(const T *...p) {
 }
 """
 
+QUOTIENT = r"""
+// The quotient of numbers that are not negative; where both have 32 bits, so has the division.
+static __device__ __forceinline__ long long quotient(const long long a, const long long b) {
+    return (long long)((unsigned long long)a / (unsigned long long)b);
+}
+"""
+
 LAST_BLOCK = r"""
 // Whether this block is the last of the grid to come here: it sees what the others stored before. The next launch
 // counts from zero again.
@@ -245,7 +252,8 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place``,
-    ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``."""
+    ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``,
+    ``quotient``."""
     pieces = set(used)
     if "row_failed" in pieces:
         pieces.add("put_failure")
@@ -282,6 +290,7 @@ def compose(used: Iterable[str]) -> str:
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("last_block", LAST_BLOCK),
+        ("quotient", QUOTIENT),
     )  # fmt: skip
     parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")

@@ -16,7 +16,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
 from transkern.targets.clike import ident
-from transkern.targets.cuda.body import Body, Unit
+from transkern.targets.cuda.body import Body, Unit, places_of
 from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch
 from transkern.targets.cuda.nests import nest
 from transkern.targets.cuda.parameters import parameters
@@ -201,12 +201,10 @@ class _Printing:
         thread, threads = self.numbers(body)
         body.lines.append("#pragma unroll 1")
         body.open(f"for (long long {row} = {thread}; {row} < {total}; {row} += {threads})")
-        body.line(f"const long long {j} = {row} % {words} * {w};")
-        rest: Expr = b.floordiv(b.size(f"{j}.word"), b.size(f"{j}.words"))
-        for d in range(len(outer) - 1, -1, -1):
-            value = rest if d == 0 else Apply("remainder", (rest, counts[d]), "index")
-            body.line(f"const long long {ident(outer[d].name)} = {c.expr(value)};")
-            rest = Apply("floor_divide", (rest, counts[d]), "index")
+        texts, places = places_of(self.unit, [*counts, b.size(words)], row)
+        texts += [f"const long long {ident(v.name)} = {c.expr(at)};" for v, at in zip(outer, places, strict=False)]
+        for text in [*texts, f"const long long {j} = {c.factor(places[-1])} * {w};"]:
+            body.line(text)
         for a in self.accesses:
             const = "" if a.stored else "const "
             offset = c.expr(c.offset(a.buffer.name, a.index))

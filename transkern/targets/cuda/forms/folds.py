@@ -36,8 +36,8 @@ from transkern.targets.cuda.spelling import TYPES
 if TYPE_CHECKING:
     from transkern.targets.cuda.group import GroupBody
 
-_BYTES = 32_768
-"""Of shared memory for the terms."""
+_BYTES = 40_960
+"""Of shared memory for the terms of all loops of a kernel: a block has 48 KiB that need not be asked for."""
 _TOGETHER = 1024
 """Terms at a time, where there is room for them."""
 _CHOOSING = ("where", "and_then", "or_else")
@@ -197,7 +197,7 @@ def _taken_apart(s: n.Stmt) -> Fold | None:
     if left or not terms or not any(isinstance(p, Load) for e in given for p in walk_expr(e)):
         return None
     found = Fold(tuple(lets), tuple((v, e) for e, v in terms.items()), tuple(steps), names, tuple(stored))
-    return found if 2 * 64 * found.bytes <= _BYTES else None
+    return found if 4 * 64 * found.bytes <= _BYTES else None
 
 
 def has_fold(s: n.Stmt) -> bool:
@@ -220,13 +220,18 @@ def _loops(statements: Iterable[n.Stmt]) -> bool:
     return any(isinstance(x, n.Loop) for x in walk(tuple(statements)))
 
 
+def _room(kernel: n.Kernel) -> int:
+    """The bytes of each loop of a kernel whose terms a block computes. Each is there twice: for a block and a grid."""
+    return _BYTES // (2 * max(1, sum(isinstance(x, n.Loop) and fold_of(x) is not None for x in walk(kernel.body))))
+
+
 def print_fold(of: GroupBody, s: n.Loop, fold: Fold, in_order: Callable[[], None]) -> None:
     """The loop by the first block of the group, and by each thread for itself where it is short; all threads know the
     result."""
     unit, i = of.unit, ident(s.axis)
     unit.pieces |= {"reduce", "fold"}
-    together = _TOGETHER
-    while 2 * together * fold.bytes > _BYTES:
+    together, room = _TOGETHER, _room(of.kernel)
+    while 2 * together * fold.bytes > room and together > 32:
         together //= 2
     spread = Spread(("",), aligned=False)
     of.touch(within((s,), of.program.buffers, of.written, spread) | of.reads(s.start, s.stop))

@@ -15,7 +15,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
-from transkern.targets.cuda.body import has_guards
+from transkern.targets.cuda.body import extent_of, has_guards
 from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
 
@@ -76,6 +76,10 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
         of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
         order = Var(s.axis, "index")
     else:
+        if outer and len(axes) > 1 and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
+            print_reduction(of, axes, inner)
+            end_parts(of, parts)
+            return
         order = of.open_nest(axes, f"{of.group}.rank()", f"{of.group}.size()")
     body = of.thread_body(order)
     body.loops = 1
@@ -85,6 +89,45 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
     if guarded:
         of.stop_if_failed()
     end_parts(of, parts)
+
+
+def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> None:
+    """A reduction over several axes: from point to point a thread counts on as an odometer does, so that it divides in
+    the beginning alone, and has several loads under way."""
+    unit, c, several = of.unit, of.c, range(len(axes) - 1, 0, -1)
+    counts, places, steps = ([unit.local(f"{what}_{k}") for k in range(len(axes))] for what in ("count", "place", "by"))
+    at, rank, size = unit.local("point"), f"{of.group}.rank()", f"{of.group}.size()"
+    unit.pieces.add("quotient")
+    of.open("")  # the names below are its own
+    for k in several:
+        of.line(f"const long long {counts[k]} = {c.expr(b.maximum(extent_of(axes[k]), b.ONE))};")
+    of.line(f"long long {', '.join(places)}, {', '.join(steps)};")
+    for names, number in ((places, rank), (steps, size)):
+        of.line(f"{names[0]} = {number};")
+        for k in several:  # what is left goes from axis to axis
+            of.line(f"{names[k]} = {names[0]} % {counts[k]};")
+            of.line(f"{names[0]} = quotient({names[0]}, {counts[k]});")
+    of.lines.append("#pragma unroll 4")  # so many loads at the same time
+    total = c.operand(b.product(tuple(map(extent_of, axes))))
+    of.open(f"for (long long {at} = {rank}; {at} < {total}; {at} += {size})")
+    for a, place in zip(axes, places, strict=True):
+        along = Var(place, "index")
+        value = b.add(a.start, along if a.step == b.ONE else b.mul(along, a.step))
+        of.line(f"const long long {ident(a.axis)} = {c.expr(value)};")
+    body = of.thread_body(Var(at, "index"))
+    body.loops = 1
+    body.nested(inner)
+    of.take(body)
+    carried = ""
+    for k in several:
+        of.line(f"{places[k]} += {steps[k]}{carried};")
+        carry = unit.local(f"carry_{k}")
+        of.line(f"const int {carry} = {places[k]} >= {counts[k]};")
+        of.line(f"if ({carry}) {places[k]} -= {counts[k]};")
+        carried = f" + {carry}"
+    of.line(f"{places[0]} += {steps[0]}{carried};")
+    of.close()
+    of.close()
 
 
 def ranges(of: GroupBody, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:

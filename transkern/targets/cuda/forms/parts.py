@@ -63,6 +63,6 @@ def open_points(of: GroupBody, axes: Sequence[n.Loop], parts: str, sharing: str)
     of.line(f"const long long {at.name}_wanted = {base} + threadIdx.x % {width};")
     of.line(f"Parts {sharing}({parts}, {at.name}_wanted < {total});")
     of.line(f"const long long {at.name} = {sharing}.is_there ? {at.name}_wanted : {total} - 1;")
-    for text in points_of(of.c, axes, at):
+    for text in points_of(of.unit, axes, at.name):
         of.line(text)
     return at

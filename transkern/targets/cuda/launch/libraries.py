@@ -25,9 +25,10 @@ def call_library(launcher: Launcher, s: n.Library) -> None:
         help, lines = 'use target="cpu" for this function', launcher.program.lines_of(s.span)
         raise CompileError(refusals.CUDA, problem, help, s.span, lines)
     ins = []
-    for name in s.ins:
+    for name, view in s.operands:
         info = launcher.program.buffers[name]
-        ins.append(whole(launcher, name, cut(launcher, name, info.dims[:-1] if info.element else info.dims)))
+        text = whole(launcher, name, cut(launcher, name, info.dims[:-1] if info.element else info.dims))
+        ins.append(text if view is None else f"{text}.T")  # the one view that there is: `turn_operands`
     attributes = s.attributes
     if s.name == "print":
         launcher.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))

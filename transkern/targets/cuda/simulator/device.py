@@ -193,6 +193,10 @@ class _Stream:
     def synchronize(self) -> None:
         """Returns at once."""
 
+    def is_capturing(self) -> bool:
+        """Whether a graph is made of what is launched: never."""
+        return False
+
     def use(self) -> _Stream:
         """The stream itself."""
         return self

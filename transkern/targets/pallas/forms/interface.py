@@ -237,17 +237,20 @@ def _accesses(kernel: n.Kernel) -> list[n.Store | Load]:
 
 
 def live_outside(program: n.Program, kernel: n.Kernel) -> set[str]:
-    """The buffers that something other than the kernel looks at."""
+    """The buffers that something other than the kernel looks at, which the program may have in another form yet."""
     live = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
+    own = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
 
-    def block(statements: tuple[n.Stmt, ...]) -> None:
+    def block(statements: tuple[n.Stmt, ...], again: bool = False) -> None:
         for s in statements:
-            if s is kernel:
+            if isinstance(s, n.Kernel) and s.name == kernel.name:
+                if again:  # it goes on with what it left
+                    live.update(buffers_used(s) - own)
                 continue
             inner = list(bodies(s))
             if inner:
                 for body in inner:
-                    block(body)
+                    block(body, again or isinstance(s, (n.Loop, n.While)))
             if not inner or isinstance(s, n.Kernel):
                 live.update(buffers_used(s))
 

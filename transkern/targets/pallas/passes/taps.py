@@ -2,7 +2,9 @@
 
     parallel i: parallel r in 0 .. k: total sum= x[i + r] * w[r]      to      parallel i: for r in 0 .. k: total sum= …
 
-Of both loops at once an array would be made that has all windows; of one it is a slice a tap.
+Of both loops at once an array would be made that has all windows; of one it is a slice a tap. A window that says where
+it begins (``parallel r in i .. i + k: total sum= x[r]``: `sliding_window_view`) is the same, if its length is the same
+for all; under a mask each would go through all of the array.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import exprs, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, exprs, map_block, variables_read, walk, with_bodies
 from transkern.records import replace
+
+_ANY_ORDER = ("sum", "count", "prod", "max", "min", "any", "all")
 
 
 def sum_by_taps(program: n.Program) -> n.Program:
@@ -23,12 +27,31 @@ def sum_by_taps(program: n.Program) -> n.Program:
     def one(s: n.Stmt, axes: frozenset[str]) -> n.Stmt:
         inner = axes
         if isinstance(s, n.Loop) and s.kind == "parallel":
+            if axes and _moves(s, axes):
+                at = b.add(s.start, Var(s.axis, "index"))
+                body = map_block(s.body, lambda e: at if e == Var(s.axis, "index") else None)
+                return replace(s, start=b.ZERO, stop=b.sub(s.stop, s.start), kind="sequential", body=body)
             if axes and _slides(s, axes):
                 return replace(s, kind="sequential")
             inner = axes | {s.axis}
         return with_bodies(s, lambda body: block(body, inner))
 
     return replace(program, body=block(program.body, frozenset()))
+
+
+def _moves(s: n.Loop, axes: frozenset[str]) -> bool:
+    """Whether a loop only reduces, over a range that begins where an outer axis is, and has one length."""
+    if s.step != b.ONE or not all(isinstance(x, (n.Let, n.Accumulate)) for x in walk(s.body)):
+        return False
+    if any(x.op not in _ANY_ORDER or x.position is not None for x in walk(s.body) if isinstance(x, n.Accumulate)):
+        return False
+    terms, _ = b.affine(s.start)
+    moved = [a for a in axes if a in variables_read(s.start)]
+    length = b.sub(s.stop, s.start)
+    return (
+        len(moved) == 1 and terms.get(Var(moved[0], "index")) == 1 and not variables_read(length) & axes
+        and not buffers_read(length) and not any(moved[0] in variables_read(t) for t in terms if not isinstance(t, Var))
+    )  # fmt: skip
 
 
 def _slides(s: n.Loop, axes: frozenset[str]) -> bool:
