@@ -96,7 +96,7 @@ def test_launchers_import_only_cupy_and_numpy(name: str) -> None:
     tree = ast.parse(texts(name)[1])
     found = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     found |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert found <= {"cupy", "numpy", "functools", "pathlib", "threading"}
+    assert found <= {"cupy", "numpy", "functools", "math", "pathlib", "threading"}
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -50,6 +50,14 @@ BODIES = {
     "an error of its own": (
         "for i in range(1, n):\n  if x[i] > 0.97:\n   raise ValueError('large')\n  x[i] = x[i - 1] * 0.5\n", False
     ),
+    "slices that move": (
+        "m = x[:len(x) - n + 1].copy()\n for k in range(1, n):\n  m = np.minimum(m, x[k:len(x) - n + 1 + k])\n"
+        " x[:len(m)] = m\n", True
+    ),
+    "slices that move back": (
+        "m = x[n:] * 1\n for k in range(n - 1, -1, -1):\n  m += x[k:k - n]\n x[:len(m)] = m\n", None
+    ),
+    "slices of two arrays": ("for k in range(n):\n  x[k:] *= y[:len(x) - k]\n", None),
     "negative places": ("for i in range(1, n):\n  x[-i] = x[-i] * 0.5 + x[i - 1]\n", None),
 }  # fmt: skip
 

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import variables_read, walk_expr
+
+_OPPOSITE = {"less": "greater_equal", "greater_equal": "less", "greater": "less_equal", "less_equal": "greater"}
+
+_CHOSEN = frozenset({"where", "maximum", "minimum"})
+
+_CHOICES = 8
+"""How many of them a comparison of sizes has at most."""
 
 
 def highest(e: Expr, around: Sequence[n.Loop]) -> Expr | None:
@@ -34,10 +41,40 @@ def at_worst(condition: Expr, around: Sequence[n.Loop]) -> Expr | None:
             pass
         case Apply("greater" | "greater_equal" as op, (y, x), _) if x.dtype == y.dtype == "index":
             op = "less" if op == "greater" else "less_equal"
+        case Apply("logical_not", (Apply("less" | "less_equal" | "greater" | "greater_equal" as op, (x, y), _),), _):
+            return at_worst(b.compare(_OPPOSITE[op], x, y), around) if x.dtype == y.dtype == "index" else None
+        case Apply("equal", (x, y), _) if x.dtype == y.dtype == "index":
+            return _surely_equal(b.sub(x, y), around, b.TRUE, _CHOICES)
         case _:
             return None
     most = highest(b.sub(x, y), around)
     return None if most is None else b.compare(op, most, b.ZERO)
+
+
+def _surely_equal(e: Expr, around: Sequence[n.Loop], so_far: Expr, left: int) -> Expr | None:
+    """Under what `e`, of sizes that stop at ends, is 0 in all iterations: the length of ``x[k : n - w + k]`` is that of
+    ``x[:n - w]`` where ``n - w`` is no place counted from the end."""
+    if so_far == b.FALSE or left < 0:
+        return None
+    choice = next((x for x in walk_expr(e) if isinstance(x, Apply) and x.op in _CHOSEN), None)
+    if choice is None:
+        return so_far if b.constant(e) == 0 else None
+    ways: tuple[tuple[Expr, Expr], ...]
+    match choice:
+        case Apply("where", (condition, x, y), _):
+            ways = (b.logical_not(condition), y), (condition, x)
+        case Apply(op, (x, y), _):
+            more = b.compare("less_equal", y, x), b.compare("less_equal", x, y)
+            ways = (more[op == "minimum"], x), (more[op == "maximum"], y)
+    for condition, value in ways:
+        holds = at_worst(condition, around)
+        if holds is not None:
+            chosen: dict[Expr, Expr] = {choice: value}
+            rest = b.map_expr(e, chosen.get)
+            found = _surely_equal(rest, around, b.both(so_far, holds), left - 1)
+            if found is not None:
+                return found
+    return None
 
 
 def _bound(e: Expr, axis: str, low: Expr, high: Expr, upper: bool) -> Expr | None:
