@@ -106,4 +106,4 @@ def test_most_results_are_known() -> None:
         hold(transkern.compile(case.function, target="cpu"), copy.deepcopy(case.arguments()[0]))
         for _, case in cases()[::6] if not case.refused
     ]  # fmt: skip
-    assert sum(found) > 0.8 * len(found)
+    assert sum(found) > 0.75 * len(found)

@@ -23,6 +23,7 @@ from math import prod
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
@@ -160,8 +161,11 @@ class _Products:
 
 
     def is_thin(self, s: n.Stmt) -> bool:
-        """Whether all sizes of a product but one are a few: it takes as long as to read its operands."""
+        """Whether all sizes of a product but one are a few: it takes as long as to read its operands. (Of complex
+        numbers, of which parts are infinite, a library makes other parts NaN.)"""
         assert isinstance(s, n.Library)
+        if is_complex(self.buffers[s.outs[0]].dtype):
+            return False
         one, two = (_dims(self.buffers, name, view) for name, view in s.operands)
         known = [b.constant(d) for d in (*one, *two[1:])]
         few = [size for size in known if size is not None]
