@@ -71,14 +71,6 @@ def _apart(place: Expr, rows: Sequence[Var], dims: Sequence[Expr]) -> tuple[Expr
     if len(known) != len(rows):
         return None
     # where the loops over the rows run at all, no row is empty
-    inhabited = [_inhabited(d) for d in known]
+    inhabited = [b.inhabited(d) for d in known]
     alike = any(b.difference(outer, b.ravel(rows, sizes)) == 0 for sizes in (known, inhabited))
     return (*rows, *found) if alike else None
-
-
-def _inhabited(size: Expr) -> Expr:
-    match size:
-        case Apply("maximum", (x, zero)) | Apply("maximum", (zero, x)) if zero == b.ZERO:
-            return x
-        case _:
-            return size
