@@ -6,7 +6,7 @@ import ast
 import itertools
 import sys
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -176,12 +176,18 @@ def _left_out(programs: Iterable[tuple[n.Program, _Types]], seen: set[_Types]) -
 _LONG, _MOST = 32, 40  # sizes that are looked at, choices of types of a function
 
 
-def _with_size(kind: ArgType, name: str, size: int) -> ArgType:
+def _with_arrays(kind: ArgType, change: Callable[[ArrayType], ArrayType]) -> ArgType:
+    """The type with each array type in it changed."""
     if isinstance(kind, StructType):
-        return replace(kind, items=tuple(_with_size(item, name, size) for item in kind.items))
-    if not isinstance(kind, ArrayType):
-        return kind
-    return replace(kind, dims=tuple(size if d == name else d for d in kind.dims))
+        return replace(kind, items=tuple(_with_arrays(item, change) for item in kind.items))
+    return change(kind) if isinstance(kind, ArrayType) else kind
+
+
+def _with_size(kind: ArgType, name: str, size: int) -> ArgType:
+    def sized(array: ArrayType) -> ArrayType:
+        return replace(array, dims=tuple(size if d == name else d for d in array.dims))
+
+    return _with_arrays(kind, sized)
 
 
 def _named_sizes(kind: ArgType) -> Iterator[str]:
@@ -193,12 +199,11 @@ def _named_sizes(kind: ArgType) -> Iterator[str]:
 
 
 def _with_ones(kind: ArgType, ones: set[str]) -> ArgType:
-    if isinstance(kind, StructType):
-        return replace(kind, items=tuple(_with_ones(item, ones) for item in kind.items))
-    if not isinstance(kind, ArrayType):
-        return kind
-    dims = tuple(1 if d in ones else d for d in kind.dims)
-    return replace(kind, dims=dims, layout="strided" if dims else kind.layout)
+    def stretched(array: ArrayType) -> ArrayType:
+        dims = tuple(1 if d in ones else d for d in array.dims)
+        return replace(array, dims=dims, layout="strided" if dims else array.layout)
+
+    return _with_arrays(kind, stretched)
 
 
 def _program(function: Function, types: tuple[ArgType, ...], options: Options) -> n.Program:
