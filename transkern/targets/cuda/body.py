@@ -408,10 +408,13 @@ class Body:
 def points_of(unit: Unit, axes: Sequence[n.Loop], number: str) -> list[str]:
     """Declarations of the variables of a nest's `axes` at the point that has a `number`, which is not negative."""
     texts, places = places_of(unit, [extent_of(a) for a in axes], number)
-    for a, at in zip(axes, places, strict=True):
-        value = b.add(a.start, at if a.step == b.ONE else Apply("multiply", (at, a.step), "index"))
-        texts.append(f"const long long {ident(a.axis)} = {unit.c.expr(value)};")
-    return texts
+    return [*texts, *(variable_at(unit, a, at) for a, at in zip(axes, places, strict=True))]
+
+
+def variable_at(unit: Unit, axis: n.Loop, place: Expr) -> str:
+    """The declaration of a loop's variable at one of its places, counted from 0."""
+    value = b.add(axis.start, place if axis.step == b.ONE else Apply("multiply", (place, axis.step), "index"))
+    return f"const long long {ident(axis.axis)} = {unit.c.expr(value)};"
 
 
 def places_of(unit: Unit, extents: Sequence[Expr], number: str) -> tuple[list[str], list[Expr]]:

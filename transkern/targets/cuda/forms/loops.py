@@ -15,7 +15,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
-from transkern.targets.cuda.body import extent_of, has_guards
+from transkern.targets.cuda.body import extent_of, has_guards, variable_at
 from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
 
@@ -111,9 +111,7 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     total = c.operand(b.product(tuple(map(extent_of, axes))))
     of.open(f"for (long long {at} = {rank}; {at} < {total}; {at} += {size})")
     for a, place in zip(axes, places, strict=True):
-        along = Var(place, "index")
-        value = b.add(a.start, along if a.step == b.ONE else b.mul(along, a.step))
-        of.line(f"const long long {ident(a.axis)} = {c.expr(value)};")
+        of.line(variable_at(unit, a, Var(place, "index")))
     body = of.thread_body(Var(at, "index"))
     body.loops = 1
     body.nested(inner)
