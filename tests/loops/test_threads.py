@@ -186,14 +186,15 @@ typedef struct { int threads, running; int64_t awake, waking, missed, alone, sav
 static py_shares py_own = {0, 0, 0, 50000}, *py_shared = &py_own;
 @TEXT@
 // For each case what a loop takes alone, shared, to wake threads, until the next loops, at first besides,
-// and how many loops follow each other.
+// how many loops follow each other, and what wakings were worth to others before.
 int main(int count, char **given) {
-    for (; *++given; given += 5) {
+    for (; *++given; given += 6) {
         const int64_t alone = atoll(given[0]), shared = atoll(given[1]), pause = atoll(given[3]);
-        const int64_t cold = atoll(given[4]), burst = atoll(given[5]);
+        const int64_t cold = atoll(given[4]), burst = atoll(given[5]), worth = atoll(given[6]);
         to_wake = atoll(given[2]);
         clock_now = 1000000000;
         py_own = (py_shares){0, 0, 0, 50000};
+        py_own.worth = worth;
         py_pace pace = {0, 0};
         int64_t total = 0, often = 0;
         for (int k = 0; k < 1000; ++k) {
@@ -222,14 +223,18 @@ def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
     subprocess.run([*compiler.command(), "-O1", "-o", "decide", "decide.c"], cwd=tmp_path, check=True)
     cases = list(itertools.product(
         (40_000, 150_000, 1_000_000), (0.5, 0.8, 1.5), (10_000, 400_000),
-        ((0, 1), (50_000, 1), (5_000_000, 1), (5_000_000, 3), (5_000_000, 20)), (0, 4_000_000),
+        ((0, 1), (50_000, 1), (5_000_000, 1), (5_000_000, 3), (5_000_000, 20)), (0, 4_000_000), (0, 1000),
     ))  # fmt: skip
-    given = [[alone, int(part * alone), wake, pause, cold, burst] for alone, part, wake, (pause, burst), cold in cases]
+    given = [
+        [alone, int(part * alone), wake, pause, cold, burst, worth]
+        for alone, part, wake, (pause, burst), cold, worth in cases
+        if not worth or (1 - part) * alone > 1.3 * wake
+    ]
     command = ["./decide", *(str(x) for case in given for x in case)]
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    for (alone, shared, wake, pause, cold, burst), line in zip(given, run.stdout.splitlines(), strict=True):
+    for (alone, shared, wake, pause, cold, burst, worth), line in zip(given, run.stdout.splitlines(), strict=True):
         total, often = map(int, line.split())
         each_time = wake if pause > 100_000 else 0
         best = 1000 * min(alone, shared + each_time / burst)
         most = 1.25 * best + 20 * (wake + alone) + cold
-        assert total <= most, (alone, shared, wake, pause, burst, cold, total / best, often)
+        assert total <= most, (alone, shared, wake, pause, burst, cold, worth, total / best, often)

@@ -12,7 +12,8 @@ at most twice what it would cost to know what follows (Karlin, Manasse, Rudolph,
 Algorithmica 3, 1988). After a pause in which threads would have gone back to sleep the sum begins again. What the last
 wakings were worth foretells what the next one is: the price rises where threads went back to sleep before they had
 saved it, and falls where they saved more (Purohit, Svitkina, Kumar: Improving online algorithms via ML predictions,
-NeurIPS 2018: the more is staked on a prediction, the less its failure is bounded; so it moves within bounds).
+NeurIPS 2018: the more is staked on a prediction, the less its failure is bounded; so it moves within bounds). A loop
+that by itself saves more than it takes to wake them needs no prediction, whatever others were worth.
 
 The first time a loop runs, its memory and its code are cold: what it takes then says little, and what it takes the
 second time counts. Nor is a loop ever faster by more than there are threads.
@@ -141,7 +142,7 @@ static void py_decide(py_deal *deal) {
     }
     if (now > py_get(awake)) {
         const int64_t waking = py_get(waking);
-        if (py_missed(now) + saved < py_price(waking)) {
+        if (4 * saved < 5 * (double)waking && py_missed(now) + saved < py_price(waking)) {
             py_put(waking, waking - waking / 128);
             return;
         }
