@@ -177,10 +177,11 @@ class BuildError(TranskernError):
 class NeedsConstant(Exception):
     """The translation needs the value of a parameter or a size: the caller specialises on it and tries again.
 
-    `demand` is a parameter's name, or ``x.1`` for a size; `problem` is what to raise where that cannot be done.
+    `demand` is a parameter's name, or ``x.1`` for a size (``x.1<`` where it is small); `problem` is what to raise where
+    that cannot be done. `few` are all the sizes that are asked for where they are small (`runtime.caching.few`).
     """
 
-    def __init__(self, demand: str, problem: CompileError) -> None:
+    def __init__(self, demand: str, problem: CompileError, few: Sequence[tuple[str, int, int]] = ()) -> None:
         super().__init__(demand)
-        self.demand, self.problem = demand, problem
+        self.demand, self.problem, self.few = demand, problem, few
         problem.demand = demand

@@ -117,7 +117,7 @@ from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums
 from transkern.fuse.schedule.pairs import order_pairs
 from transkern.fuse.schedule.parts import sum_parts
-from transkern.fuse.schedule.products import loop_products
+from transkern.fuse.schedule.products import loop_products, small_sizes
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays
@@ -346,7 +346,8 @@ def translated(
 ) -> Program:
     """What the front end makes of a function for arguments of such types on a target; raises as `specialise`."""
     on = target(name)
-    return specialise(function, types, on.in_place, left_out, on.grows)
+    made = specialise(function, types, on.in_place, left_out, on.grows)
+    return replace(made, few=small_sizes(made))
 
 
 def run(

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import transkern
 from tests.fuzz.arguments import flush
 from tests.fuzz.oracle import ENDLESS, Oracle, Outcome, call, difference, refused_at_run_time
 from tests.fuzz.programs import Program
 from tests.fuzz.units import united
 from transkern.errors import CompileError, NeedsConstant
-from transkern.runtime.caching import building, making
+from transkern.runtime.caching import building, few, making
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import compiler as cc
@@ -88,6 +90,16 @@ def _keeps_readonly(found: BaseException | None, wanted: BaseException | None, p
     return told and str(wanted) != str(found) and ".at(" in program.source
 
 
+@contextmanager
+def small_sizes(constant: bool) -> Iterator[None]:
+    """Whether small matrices get code of their own: all matrices of generated programs are small, and half of these are
+    to try the code for those that are not."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not constant:
+            patch.setattr(few, "SMALL_SIZE", 0)
+        yield
+
+
 @dataclass
 class Batch:
     """Programs that are compiled together."""
@@ -134,6 +146,10 @@ class Batch:
 
     def _advance(self, s: _State) -> bool:
         """Runs the calls of a program as far as its code is there; whether some are left."""
+        with small_sizes(len(s.program.source) % 2 == 0):
+            return self._called(s)
+
+    def _called(self, s: _State) -> bool:
         while s.done < len(s.wanted):
             self.started(s.program)
             s.report.call = s.done

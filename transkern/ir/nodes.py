@@ -440,7 +440,8 @@ class Program:
     floating-point unit. `narrow`: data and integers have 32 bits, as the caller asks. `checked`: Python's integers
     raise OverflowError instead of leaving 64 bits. `signature` is what the user's function takes, as text, of a program
     that becomes files. `threads`: how many a kernel may have at most (0: as many as there are). `profile`: whether its
-    code measures what its kernels take.
+    code measures what its kernels take. `few`: sizes of arguments that are worth code of their own where they are
+    small (`runtime.caching.few`): how one asks for that, of which of the arrays, along which axis.
     """
 
     name: str
@@ -461,6 +462,7 @@ class Program:
     signature: str = ""
     threads: int = 0
     profile: bool = False
+    few: tuple[tuple[str, int, int], ...] = ()
 
     def lines_of(self, span: Span) -> tuple[str, ...]:
         """The lines of the file that a span is in: the function's own, or another one that it calls into."""

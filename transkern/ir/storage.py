@@ -21,3 +21,5 @@ own, with the loops over a row's elements written out (`fuse/loops/unroll.py`), 
 argument's type."""
 MANY_ROWS = 64
 """Rows that are worth code of their own."""
+SMALL_SIZE = 16
+"""Sizes up to which matrices that a loop multiplies get code of their own: a product is straight-line code then."""

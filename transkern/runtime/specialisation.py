@@ -33,6 +33,7 @@ class Specialisation:
     conditions: Conditions | None = None  # under which all that it was compiled with is still the same
     is_part: bool = False  # of a function that goes on behind it
     profile: Callable[[], Profile] | None = None  # what its calls have taken, where they are measured
+    few: Sequence[tuple[str, int, int]] = ()  # sizes for which there is better code where they are small
 
 
 @dataclass(slots=True)
@@ -94,8 +95,8 @@ def settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str
 def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
     here, that no array is contiguous where code is for those that are not (NumPy shows a view of it where that code has
-    a copy), and that none has short rows, for which there is better code. What else it takes at run time it checks
-    itself."""
+    a copy), and that none has short rows or small sizes, for which there is better code. What else it takes at run time
+    it checks itself."""
     arrays = [(k, t) for k, t in enumerate(types) if type(t).__name__ == "ArrayType"]
     constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
     strided = [k for k, t in arrays if t.layout != "C" and not t.shares]
@@ -103,6 +104,9 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     call = made.call
     if rows and made.target != "cpu":  # whose code sees to it itself
         call = _without_short_rows(call, rows)
+    held = [k for k, t in enumerate(types) if type(t).__name__ in ("ArrayType", "NumbersType")]
+    if small := [(held[k], axis) for _, k, axis in made.few]:
+        call = _without_small_sizes(call, small)
     if not constants and not strided:
         return call
 
@@ -113,6 +117,21 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
         for k in strided:
             if len(args) <= k or getattr(getattr(args[k], "flags", None), "c_contiguous", False):
                 return NotImplemented
+        return call(*args)
+
+    return compare
+
+
+def _without_small_sizes(call: Callable[..., Any], sizes: Sequence[tuple[int, int]]) -> Callable[..., Any]:
+    from transkern.ir.storage import SMALL_SIZE
+
+    def compare(*args: Any) -> Any:
+        try:
+            for k, axis in sizes:
+                if 0 < args[k].shape[axis] <= SMALL_SIZE:
+                    return NotImplemented
+        except (AttributeError, IndexError, TypeError):
+            pass  # it is no such array: that is told by the code itself
         return call(*args)
 
     return compare

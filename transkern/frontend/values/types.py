@@ -9,7 +9,7 @@ import math
 import re
 import types
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
@@ -18,7 +18,7 @@ from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.values.others import instead_of
 from transkern.ir.extremes import fits
-from transkern.ir.storage import MANY_ROWS, SHORT_ROW
+from transkern.ir.storage import MANY_ROWS, SHORT_ROW, SMALL_SIZE
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
@@ -31,6 +31,8 @@ _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\s*(?:\[(.*)\])?", re.S)
 _ITEM = re.compile(r"""('[^'\\]*'|"[^"\\]*"|-?\d+)\s*:\s*(.+)""", re.S)  # of a dict: its key, and the value's type
 _WORDS = ("strided", "unaligned", "readonly")
 """What may stand behind an array's type, in this order."""
+FEW = "<"
+"""Behind what is asked for to be a constant: only where it is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class ArrayType:
     shares: str = ""  # the first of the arguments that it shares memory with
     aligned: bool = True  # whether elements stand at multiples of their size
     readonly: bool = False  # whether a store raises
+    extents: tuple[int, ...] = field(default=(), compare=False, repr=False)  # those of the call that it is made for
 
     def __str__(self) -> str:
         words = [word for word, holds in zip(_WORDS, (self.layout != "C", not self.aligned, self.readonly), strict=True)
@@ -312,13 +315,18 @@ def types_of(
     Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
     looks at it, and so are the sizes of short rows (`is_short`), for which there is better code. An integer that 64
     bits do not hold is a constant; `demands` names what else must be one: ``"axis"`` a scalar parameter, ``"x.1"`` a
-    dim. `shared` are groups of arguments that share memory; those of `readonly` are stored into and must not be.
+    dim, ``"x.1<"`` a dim where it is small (`SMALL_SIZE`). `shared` are groups of arguments that share memory; those of
+    `readonly` are stored into and must not be.
     """
     group = {name: members[0] for members in shared for name in members}
     memory = {name: value for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray)}
     aligned = {name: are_aligned([memory[name]]) for name in memory}
     aligned |= {name: are_aligned([memory[m] for m in members]) for members in shared for name in members}
     numbers = {1, *(value.shape[-1] for value in memory.values() if is_short(value))}
+    numbers |= {
+        extent for name in memory for axis, extent in enumerate(memory[name].shape)
+        if 0 < extent <= SMALL_SIZE and f"{name}.{axis}{FEW}" in demands
+    }  # fmt: skip
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):
@@ -338,7 +346,8 @@ def types_of(
             dtype = dtype_name(value.dtype, f"argument `{name}`: ")
             layout = "C" if value.flags.c_contiguous and name not in group else "strided"
             shares = group.get(name, "")
-            found.append(ArrayType(dtype, tuple(dims), layout, shares, aligned[name], name in readonly))
+            known = (dtype, tuple(dims), layout, shares, aligned[name], name in readonly)
+            found.append(ArrayType(*known, extents=value.shape))
         elif (name in demands and type(value) in _NUMBERS) or (type(value) is int and not fits(value)):
             found.append(ConstantType(value))
         elif type(value) in (int, float, bool, complex):

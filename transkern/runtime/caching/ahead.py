@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
-from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, types_of
-from transkern.ir.storage import MANY_ROWS, SHORT_ROW
+from transkern.frontend.values.types import FEW, ArgType, ArrayType, ConstantType, ScalarType, types_of
+from transkern.ir.storage import MANY_ROWS, SHORT_ROW, SMALL_SIZE
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
@@ -101,6 +101,10 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
     """
     demands = set(demands)
     short = {1, *(t.dims[-1] for t in stated if isinstance(t, ArrayType) and _has_short_rows(t))}
+    short |= {
+        d for name, t in zip(names, stated, strict=True) if isinstance(t, ArrayType)
+        for k, d in enumerate(t.dims) if isinstance(d, int) and d <= SMALL_SIZE and f"{name}.{k}{FEW}" in demands
+    }  # fmt: skip
     seen: dict[int | str, str] = {}
     found: list[ArgType] = []
     for name, kind in zip(names, stated, strict=True):
@@ -110,7 +114,8 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
                 for k, d in enumerate(kind.dims):
                     constant = isinstance(d, int) and (d in short or f"{name}.{k}" in demands)
                     dims.append(d if constant else seen.setdefault(d, f"{name}_{k}"))
-                found.append(replace(kind, dims=tuple(dims)))
+                extents = tuple(d if isinstance(d, int) else 0 for d in kind.dims)
+                found.append(replace(kind, dims=tuple(dims), extents=extents))
             case ConstantType(value):
                 found += types_of([name], [value], {name} & demands)
             case ScalarType():

@@ -25,7 +25,7 @@ from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
 from transkern.frontend.sources.observed import Looks
 from transkern.options import Options
 from transkern.runtime import floating, tracebacks
-from transkern.runtime.caching import cache, fingerprints, making, packing, surveys
+from transkern.runtime.caching import cache, few, fingerprints, making, packing, surveys
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import compiler
@@ -91,8 +91,11 @@ def _from_disk(
     if stored is None:
         return None
     entry = stored.entry
+    few.ask(entry["few"], arg_types)
     if "demand" in entry:
         raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]))
+    if "name" not in entry:  # what it asked for is small in other calls
+        return None
     if target == "cpu":
         try:
             module = cc.load(stored.built, entry["module"], None if entry["timers"] else stored.path)
@@ -111,6 +114,7 @@ def _from_disk(
         entry["kernels"], tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
         tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
         stored.survey.conditions, profile=profile,
+        few=tuple(map(tuple, entry["few"])),
     )  # fmt: skip
 
 
@@ -202,8 +206,10 @@ def _translated(
     except NeedsConstant as need:
         _, looked_at = _surveyed(function, arg_types, looks, key)
         if looked_at is not None:
-            entry = {"target": target, "demand": need.demand, "problem": _kept(need.problem), "looked_at": looked_at}
-            cache.write(key, entry)
+            asked: dict[str, Any] = {"few": list(need.few)}
+            if not need.few:
+                asked |= {"demand": need.demand, "problem": _kept(need.problem)}
+            cache.write(key, asked | {"target": target, "looked_at": looked_at})
             _remember(function, arg_types)
         raise
 
@@ -271,6 +277,7 @@ def _entry(program: Any, target: str, survey: surveys.Survey, looked_at: dict[st
         "target": target,
         "name": program.name,
         "looked_at": looked_at,
+        "few": list(program.few),
         "kernels": made.kernels,
         "temporaries": list(made.temporaries),
         "written": list(made.written),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from transkern.options import DEFAULT, Options
+from transkern.runtime.caching import few
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets import table
 
@@ -28,6 +29,7 @@ def program_for(
     from transkern.frontend.sources.source import live_function
 
     made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target), options)
+    few.ask(made.few, arg_types)
     return pipeline.run(made if table.target(target).in_place else _aligned(made), pipeline.passes_for(target))
 
 
@@ -54,4 +56,5 @@ def specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call: 
         written,
         tuple(p.name.removesuffix("_itself") for p in program.params if isinstance(p, ObjectParam)),
         program.changes,
+        few=program.few,
     )

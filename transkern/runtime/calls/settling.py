@@ -11,6 +11,7 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
+from transkern.runtime.caching.few import ask
 from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
 from transkern.targets.table import TARGETS
@@ -77,35 +78,37 @@ def call_numpy(
         if shapes is not None:
             remaining = iter(leaf_types)
             key_types = tuple(structured(shape, remaining) for shape in shapes)
-        found = compiled.known.code.get((target, key_types))
-        if found is None:
-            try:
-                found = compiled._specialise(key_types, target)
-            except NeedsConstant as need:
-                known = need.demand in names or need.demand.rpartition(".")[0] in names
-                if need.demand in demands or not known:
-                    raise need.problem from None
-                compiled.known.demands.add(need.demand)
-                demands.add(need.demand)
-                continue
-            except CompileError as error:
-                # What is True or False may decide what a list holds: there are few codes for that.
-                new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
-                if TARGETS[target].grows:
-                    new |= structures.in_columns(shapes or ())
-                if not (new := new - demands):
-                    compiled.known.demands -= more
-                    raise first_error or error from None
-                first_error, more = first_error or error, more | new
-                compiled.known.demands |= new
-                demands |= new
-                continue
+        found = known = compiled.known.code.get((target, key_types))
+        try:
             if found is None:
-                instead = compiled.known.refused[target, key_types]
-                if instead is compiled.function and plain is not None:
-                    return compiled._in_numpy(plain)
-                given = whole if shapes is not None else values
-                return compiled._in_numpy(functools.partial(compiled._parameters.call, instead, given))
+                found = compiled._specialise(key_types, target)
+            if found is not None and found.few:
+                ask(found.few, leaf_types)
+        except NeedsConstant as need:
+            if need.demand in demands or not (need.demand in names or need.demand.rpartition(".")[0] in names):
+                raise need.problem from None
+            compiled.known.demands.add(need.demand)
+            demands.add(need.demand)
+            continue
+        except CompileError as error:
+            # What is True or False may decide what a list holds: there are few codes for that.
+            new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
+            if TARGETS[target].grows:
+                new |= structures.in_columns(shapes or ())
+            if not (new := new - demands):
+                compiled.known.demands -= more
+                raise first_error or error from None
+            first_error, more = first_error or error, more | new
+            compiled.known.demands |= new
+            demands |= new
+            continue
+        if found is None:
+            instead = compiled.known.refused[target, key_types]
+            if instead is compiled.function and plain is not None:
+                return compiled._in_numpy(plain)
+            given = whole if shapes is not None else values
+            return compiled._in_numpy(functools.partial(compiled._parameters.call, instead, given))
+        if known is None:
             compiled.known.code[target, key_types] = found
             compiled.known.watch(found)
         else:

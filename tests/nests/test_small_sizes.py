@@ -1,0 +1,117 @@
+"""Matrices of a few elements that a loop multiplies: code for their sizes (`runtime/caching/few.py`), and code for any
+size where they are large, whatever comes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import require
+
+require("cc")
+
+
+def walked(a, x, steps):
+    path = np.empty((steps, len(x)))
+    for k in range(steps):
+        x = a @ x + 0.1
+        path[k] = x
+    return path
+
+
+def turned(turns, points):
+    out = points.copy()
+    for turn in turns:
+        out = out @ turn.T
+    return out
+
+
+def once(a, x):
+    return a @ x + 1
+
+
+@dataclass
+class Model:
+    turn: Any
+    start: Any
+
+
+def of_a_model(model, by, steps):
+    x = model.start
+    while steps > 0:
+        x = np.dot(model.turn, x) + by["shift"]
+        steps -= 1
+    return x
+
+
+def sized(n):
+    rng = np.random.default_rng(n)
+    return rng.standard_normal((n, n)) / n, rng.standard_normal(n)
+
+
+def kinds(compiled):
+    return [one.removeprefix("cpu: ") for one in compiled.cache_info().specialisations]
+
+
+@pytest.mark.parametrize("sizes", [(2, 50, 2, 3), (50, 2, 50, 16, 17), (0, 1, 2)])
+def test_each_size_finds_its_code(sizes: tuple[int, ...]) -> None:
+    compiled = transkern.compile(walked, target="cpu")
+    for n in sizes:
+        for _ in range(2):
+            np.testing.assert_allclose(compiled(*sized(n), 5), walked(*sized(n), 5), rtol=1e-12)
+    assert len(kinds(compiled)) == len({n if 0 < n <= 16 else "n" for n in sizes})
+    for n in {n for n in sizes if 0 < n <= 16}:
+        assert f"(float64[{n},{n}], float64[{n}], int)" in kinds(compiled)
+
+
+def test_only_what_a_loop_multiplies() -> None:
+    compiled = transkern.compile(once, target="cpu")
+    compiled(*sized(3))
+    assert kinds(compiled) == ["(float64[a_0,a_0], float64[a_0])"]
+    compiled = transkern.compile(turned, target="cpu")
+    rng = np.random.default_rng(0)
+    given = rng.standard_normal((40, 3, 3)), rng.standard_normal((70, 3))
+    np.testing.assert_allclose(compiled(*given), turned(*given), rtol=1e-12)
+    assert kinds(compiled) == ["(float64[turns_0,3,3], float64[points_0,3])"]
+
+
+@pytest.mark.parametrize("order", [(2, 20), (20, 2)])
+def test_code_from_disk(order: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first of two processes has compiled for other sizes than the second asks for, or for the same."""
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
+    for n in (*order, *order):
+        compiled = transkern.compile(walked, target="cpu")
+        np.testing.assert_allclose(compiled(*sized(n), 5), walked(*sized(n), 5), rtol=1e-12)
+        size = str(n) if n <= 16 else "a_0"
+        assert kinds(compiled) == [f"(float64[{size},{size}], float64[{size}], int)"]
+        info = compiled.cache_info()
+        assert info.compiled + info.from_disk == 1
+    assert info.from_disk == 1
+
+
+def test_in_arguments_that_are_made_up_of_others() -> None:
+    compiled = transkern.compile(of_a_model, target="cpu")
+    for n in (3, 30, 3):
+        given = Model(*sized(n)), {"shift": 0.5}, 7
+        np.testing.assert_allclose(compiled(*given), of_a_model(*given), rtol=1e-12)
+    assert len(kinds(compiled)) == 2
+    assert "float64[3,3]" in kinds(compiled)[0]
+
+
+def stated(a, x, steps):
+    for _ in range(steps):
+        x = a @ x
+    return x
+
+
+def test_types_that_are_stated() -> None:
+    """What is compiled before the first call is what that call asks for."""
+    compiled = transkern.compile(stated, target="cpu", types="(float64[4,4], float64[4], int)")
+    assert [one.problem for one in transkern.warm(compiled)] == [""]
+    np.testing.assert_allclose(compiled(*sized(4), 3), stated(*sized(4), 3), rtol=1e-12)
+    assert kinds(compiled) == ["(float64[4,4], float64[4], int)"]

@@ -1,0 +1,38 @@
+"""Sizes that are worth code of their own where they are small.
+
+A loop that multiplies matrices of a few elements (a filter's states, the turns of an arm's joints) spends its time on
+what surrounds a product where sizes are numbers that only a run knows: with sizes that are known, the elements are
+variables, and a product is a line of code. So such a size is a constant of the code where a call's own is small, and
+any number where it is large. What is asked for is written ``"x.1<"``, as `types_of` takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from transkern import refusals
+from transkern.errors import CompileError, NeedsConstant
+from transkern.ir.storage import SMALL_SIZE
+
+
+def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
+    """Raises NeedsConstant for the first of the sizes (`Program.few`) that is small in the call which the types are of.
+    """
+    if not sizes:
+        return
+    arrays = list(arrays_in(types))
+    for demand, k, axis in sizes:
+        extents = getattr(arrays[k], "extents", ())
+        if extents and 0 < extents[axis] <= SMALL_SIZE and isinstance(arrays[k].dims[axis], str):
+            raise NeedsConstant(demand, CompileError(refusals.INTERNAL, f"the size `{demand}` is small"), sizes)
+
+
+def arrays_in(types: Iterable[Any]) -> Iterator[Any]:
+    """What is an array of the code in arguments of such types."""
+    for kind in types:
+        inner = getattr(kind, "items", None)
+        if isinstance(inner, tuple):
+            yield from arrays_in(inner)
+        elif type(kind).__name__ in ("ArrayType", "NumbersType"):
+            yield kind
