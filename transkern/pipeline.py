@@ -120,7 +120,7 @@ from transkern.fuse.schedule.parts import sum_parts
 from transkern.fuse.schedule.products import loop_products, small_sizes
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
-from transkern.fuse.schedule.turn import turn_arrays
+from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
@@ -257,6 +257,7 @@ PASSES: tuple[Pass, ...] = (
     jam_rows,  # after tiles: within each of them
     split_positions,  # before lanes are chosen: what remembers positions has none
     order_pairs,  # before arrays are turned for their lanes
+    turn_reductions,
     turn_arrays,
     push_recurrences,
     order_columns,

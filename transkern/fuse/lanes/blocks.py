@@ -267,11 +267,25 @@ class _Blocking:
         if known is not None and known % count == 0:
             body = whole
         else:
-            rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
+            rest = self.rest(plan, held, values, block, count, max(count // 4, VECTOR // width))
             body = (n.If(b.compare("less_equal", behind, loop.stop), whole, rest, span=loop.span),)
             if known is not None and known < count:
                 body = rest
         return [replace(loop, axis=block.name, step=size, body=body)]
+
+    def rest(
+        self, plan: _Plan, held: set[str], values: list[Copy], start: Expr, count: int, few: int
+    ) -> tuple[n.Stmt, ...]:
+        """The last block, of fewer lanes than `count`: a `few` at a time where it has as many, so that what lanes hold
+        stays in registers."""
+        loop = plan.lanes
+        if not held or few >= count or b.constant(_extent(loop)) is not None:
+            return self.together(plan, held, values, start, b.index(count), b.sub(loop.stop, start))
+        block, size = Var(self.names.fresh(f"{loop.axis}_few")), b.index(few)
+        whole = self.together(plan, held, values, block, size, size)
+        rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
+        body = n.If(b.compare("less_equal", b.add(block, size), loop.stop), whole, rest, span=loop.span)
+        return (n.Loop(block.name, start, loop.stop, size, "sequential", (body,), span=loop.span),)
 
     def held(self, plan: _Plan) -> set[str]:
         """The scalars that live longer than one run of statements without loops: each lane has its own."""

@@ -69,6 +69,18 @@ def slides(axis: str, s: n.Loop, buffers: dict[str, n.Buffer]) -> bool:
     return any({Var(axis, "index"), Var(s.axis, "index")} <= b.affine(index[-1])[0].keys() for index, _ in moving)
 
 
+def lies_apart(axis: str, s: n.Loop, buffers: dict[str, n.Buffer]) -> bool:
+    """Whether all that a loop reads along `axis` is contiguous, and some of it lies apart along the loop itself: an
+    axis that only stretches the rest of it has that in a register."""
+    every = list(touched_in_loops((s,), buffers))
+
+    def along(of: str) -> list[tuple[tuple[Expr, ...], n.Buffer]]:
+        return [(index, info) for index, info in every if any(of in variables_read(i) for i in index)]
+
+    side_by_side, own = along(axis), along(s.axis)
+    return 0 < _score(axis, side_by_side) == len(side_by_side) and _score(s.axis, own) < len(own)
+
+
 def accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
     for x in walk((s,)):
         for own in own_exprs(x):

@@ -29,7 +29,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from transkern.fuse.lanes.memory import contiguous, slides
+from transkern.fuse.lanes.blocks import at_most
+from transkern.fuse.lanes.memory import contiguous, lies_apart, slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var
@@ -91,7 +92,8 @@ class Ordering:
         own = {x.buffer for x in s.body if isinstance(x, n.Alloc)}  # which will lie side by side
         shared = {name: buffer for name, buffer in self.buffers.items() if name not in own}
         return bool(found) and all(
-            contiguous(s.axis, (x,), shared) > max(0, contiguous(x.axis, (x,), shared)) or slides(s.axis, x, shared)
+            contiguous(s.axis, (x,), shared) > max(0, contiguous(x.axis, (x,), shared))
+            or slides(s.axis, x, shared) or lies_apart(s.axis, x, shared)
             for x in innermost
         )
 
@@ -142,7 +144,8 @@ class Ordering:
         after: list[n.Stmt] = []
         held: dict[str, tuple[Var, ...]] = {}
         extents = [b.constant(b.sub(x.stop, x.start)) for x in (*around, s)]
-        exact = self.exact and (None in extents or math.prod(e or 0 for e in extents) > self.part)
+        most = [at_most(x) if e is None else e for x, e in zip((*around, s), extents, strict=True)]
+        exact = self.exact and (None in most or math.prod(e or 0 for e in most) > self.part)
         for x in reductions:
             if is_float_sum(x) and exact and x.dtype in self.in_parts:
                 high, low, part = (self.variable(f"{x.name}_{what}", WIDE) for what in ("high", "low", "part"))

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 
 from transkern.fuse.checks.choices import choose, may_choose
 from transkern.fuse.lanes.blocks import suits
-from transkern.fuse.lanes.memory import contiguous
+from transkern.fuse.lanes.memory import contiguous, lies_apart
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.schedule.columns import WIDE, Ordering, is_float_sum
+from transkern.fuse.schedule.turn import TurningReductions
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
@@ -69,6 +70,11 @@ class _Pairs(Ordering):
     in_parts = (WIDE,)  # few numbers of float32 are exact enough in float64
     rows = _ROWS
 
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.turning = TurningReductions(program)
+        self.turned: frozenset[str] = frozenset()  # arrays of which reductions will read turned copies
+
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, nests with themselves in order for where their reductions are short."""
         out: list[n.Stmt] = []
@@ -76,11 +82,13 @@ class _Pairs(Ordering):
         while rest:
             s = rest.pop(0)
             if not isinstance(s, n.Loop) or s.kind != "parallel":
-                before = self.rows
+                before = self.rows, self.turned
                 if isinstance(s, (n.Loop, n.While)):
                     self.rows = _ROWS_AGAIN
+                if isinstance(s, n.Loop):
+                    self.turned = self.turned.union(self.turning.candidates(s)[0])
                 out.append(with_bodies(s, self.block))
-                self.rows = before
+                self.rows, self.turned = before
                 continue
             conditions, versions = self.versions(s)
             if not versions or (conditions and not may_choose(out, s, rest)):
@@ -145,6 +153,8 @@ class _Pairs(Ordering):
 
     def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
         """The nest with its short reductions in order; what has to hold for that goes into `where`."""
+        if not self.turned.isdisjoint(buffers_used(s)):
+            return s
         pairs = self.of_pairs(s, around)
         if not (pairs and around) and all(len(x.body) == 1 for x in around):
             made = self.rows_together(s, where)
@@ -189,6 +199,8 @@ class _Pairs(Ordering):
         """Whether what reductions read lies side by side for neighbours as well as along the reductions themselves: for
         a few edges, how many are below each of many numbers."""
         found = self.columns(_without(s, n.Accumulate)) if s.step == b.ONE else []
+        if any(lies_apart(s.axis, x, self.buffers) for x in found):
+            return False
         return bool(found) and all(
             0 < contiguous(s.axis, (x,), self.buffers) == contiguous(x.axis, (x,), self.buffers) for x in found
         )

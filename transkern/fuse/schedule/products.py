@@ -21,6 +21,7 @@ from functools import reduce
 from math import prod
 
 from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.schedule.turn import GAIN, TERMS
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -30,6 +31,7 @@ from transkern.ir.traverse import (
     alone,
     buffers_allocated,
     buffers_read,
+    buffers_written,
     names_in,
     scalars_set,
     variables_read,
@@ -112,6 +114,8 @@ class _Products:
         decided: dict[n.Stmt, Expr] = {}
         for x in inside:
             small = self.is_small(x) if _is_product(x) else None
+            if small is not None:
+                small = b.either(small, self.goes_again(x, s))
             if small is not None and small != b.FALSE and not (variables_read(small) & changed or buffers_read(small)):
                 decided[x] = small
         if not decided:
@@ -174,6 +178,22 @@ class _Products:
         at_most = b.compare("less_equal", count, b.index(most))
         return b.both(b.compare("greater", inner, b.ONE), at_most)
 
+
+    def goes_again(self, s: n.Stmt, outer: n.Loop | n.While) -> Expr:
+        """The condition under which a loop multiplies a matrix of few columns by a vector so often that it pays to turn
+        the matrix once (`turn_reductions`): a library reads it row by row each time, and is called each time."""
+        assert isinstance(s, n.Library)
+        matrix, vector = sorted(s.operands, key=lambda x: -len(_dims(self.buffers, *x)))
+        info, view = self.buffers[matrix[0]], matrix[1]
+        whole = len(info.dims) == 2 and info.layout == "C" and (view is None or view.dims == info.dims[::-1])
+        changed = {*buffers_written(outer), *buffers_allocated(outer)}
+        changed |= {x.buffer for x in walk((outer,)) if isinstance(x, n.Define)}
+        if not whole or len(_dims(self.buffers, *vector)) != 1 or info.name in changed or not isinstance(outer, n.Loop):
+            return b.FALSE
+        often = b.compare("greater_equal", b.sub(outer.stop, outer.start), b.index(GAIN))
+        few = b.compare("less_equal", info.dims[1], b.index(TERMS))
+        some = b.compare("greater", _dims(self.buffers, *s.operands[0])[-1], b.ONE)
+        return b.both(some, b.both(often, few)) if b.constant(outer.step) == 1 else b.FALSE
 
     def is_thin(self, s: n.Stmt) -> bool:
         """Whether all sizes of a product but one are a few: it takes as long as to read its operands. (Of complex

@@ -10,6 +10,9 @@
 so that what the lanes read stands side by side. It pays where a loop around reads the same elements again and again:
 the copy costs as much as one of its iterations. What the loop stores into the array goes into the copy too. Sizes
 decide when the program runs; otherwise the loop stays as it was.
+
+So are the arrays of sums of rows (``w @ h`` of each step), where rows are short enough that a vector along each is soon
+through, and its lanes have to be added up (`turn_reductions`): lanes over the rows add nothing up (`order_columns`).
 """
 
 from __future__ import annotations
@@ -20,12 +23,14 @@ from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.checks.choices import choose, may_choose
 from transkern.fuse.lanes.memory import contiguous
 from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.schedule.columns import Ordering
 from transkern.fuse.schedule.push import pushed_loops
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
+    buffers_allocated,
     buffers_read,
     buffers_written,
     exprs,
@@ -37,8 +42,11 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.records import replace
 
-_GAIN = 16
+GAIN = 16
 """How often an element must be read for its place in a copy to pay."""
+
+TERMS = 128
+"""Terms of a reduction up to which lanes over many of them are faster than lanes along each."""
 
 _LINE = 8
 """Columns that are copied together: elements of a line of the cache."""
@@ -49,6 +57,15 @@ def turn_arrays(program: n.Program) -> n.Program:
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
     state = _Turning(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+def turn_reductions(program: n.Program) -> n.Program:
+    """The program with turned copies of the arrays that short reductions go through row by row, again and again."""
+    if not any(isinstance(s, n.Loop) and any(isinstance(x, n.Accumulate) for x in s.body) for s in walk(program.body)):
+        return program
+    state = TurningReductions(program)
     body = state.block(program.body)
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
@@ -87,7 +104,7 @@ class _Turning:
             if not arrays or work is None or not self.gains(chain, arrays):
                 continue
             for name in sorted(arrays):  # the same text in every process
-                cost = b.mul(b.index(_GAIN), b.product(self.buffers[name].dims))
+                cost = b.mul(b.index(GAIN), b.product(self.buffers[name].dims))
                 enough = b.compare("greater_equal", work, cost)
                 found[name] = b.either(found[name], enough) if name in found else enough
                 depths[name] = max(len(chain), depths.get(name, 0))
@@ -179,12 +196,17 @@ class _Turning:
         for s in block:
             chain = [*around, s] if isinstance(s, n.Loop) else around
             if isinstance(s, n.Loop) and len(chain) > 2 and list(_chains((s,))) == [[s]] and self.has_lanes(chain):
-                s = replace(s, body=self.read(s.body, chain, names))
+                body = self.read(s.body, chain, names)
+                s = s if body == s.body else self.limited(replace(s, body=body))
             out.append(with_bodies(s, lambda inner: self.with_copies(inner, chain, names)))  # noqa: B023
             if isinstance(s, n.Store) and s.buffer in names:
                 value = Load(s.buffer, s.index, self.buffers[s.buffer].dtype)
                 out.append(n.Store(names[s.buffer], s.index[::-1], value, span=s.span))
         return tuple(out)
+
+    def limited(self, inner: n.Loop) -> n.Loop:
+        """An innermost loop that reads from copies, with what is known of it where there are such."""
+        return inner
 
     def copied(self, name: str, copy: str, outer: n.Loop) -> n.Loop:
         """The loop that fills a copy, a line's worth of columns at a time."""
@@ -195,6 +217,59 @@ class _Turning:
         inside = n.Loop(column.name, block, last, b.ONE, "parallel", (store,), span=outer.span)
         along = n.Loop(row.name, b.ZERO, rows, b.ONE, "parallel", (inside,), span=outer.span)
         return n.Loop(block.name, b.ZERO, columns, b.index(_LINE), "parallel", (along,), span=outer.span)
+
+
+class TurningReductions(_Turning):
+    """Copies for reductions: of arrays that the outermost loop does not change, where all that a loop reduces gets
+    lanes over that loop by them."""
+
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.ordering = Ordering(program)
+
+    def candidates(self, outer: n.Loop) -> tuple[list[str], Expr]:
+        nests: dict[int, list[list[n.Loop]]] = {}
+        for chain in _chains((outer,)):
+            if len(chain) > 2:
+                nests.setdefault(id(chain[-2]), []).append(chain)
+        arrays: dict[str, Expr] = {}
+        for chains in nests.values():
+            found = self.of_nest(outer, chains)
+            arrays |= found or {}
+        condition: Expr = b.TRUE
+        for pays in dict.fromkeys(arrays.values()):
+            condition = b.both(condition, pays)
+        return list(arrays), condition
+
+    def of_nest(self, outer: n.Loop, chains: list[list[n.Loop]]) -> dict[str, Expr] | None:
+        """The arrays of a loop over reductions, and when their copies pay."""
+        lanes, changed = chains[0][-2], {*buffers_written(outer), *buffers_allocated(outer)}
+        if not all(self.has_lanes(chain) for chain in chains) or not self.ordering.columns(lanes):
+            return None
+        pays: dict[str, Expr] = {}
+        for chain in chains:
+            arrays = {e.buffer for e in exprs(chain[-1].body) if isinstance(e, Load) and self.across(e, chain)}
+            work = _work(outer, chain)
+            if arrays & changed or work is None or not self.gains(chain, arrays):
+                return None
+            few = b.compare("less_equal", b.sub(chain[-1].stop, chain[-1].start), b.index(TERMS))
+            many = b.compare("greater_equal", b.sub(lanes.stop, lanes.start), b.index(_LINE))
+            if (variables_read(few) | variables_read(many)) & {*scalars_set(outer), *(x.axis for x in chain)}:
+                return None
+            for name in sorted(arrays):
+                cost = b.mul(b.index(GAIN), b.product(self.buffers[name].dims))
+                pays[name] = b.both(b.both(few, many), b.compare("greater_equal", work, cost))
+        return pays
+
+    def limited(self, inner: n.Loop) -> n.Loop:
+        return replace(inner, stop=b.minimum(inner.stop, b.add(inner.start, b.index(TERMS))))
+
+    def has_lanes(self, chain: list[n.Loop]) -> bool:
+        lanes, inner = chain[-2:]
+        return (
+            inner.kind == lanes.kind == "parallel" and b.constant(lanes.step) == b.constant(inner.step) == 1
+            and any(isinstance(s, n.Accumulate) for s in inner.body)
+        )  # fmt: skip
 
 
 def _chains(block: Iterable[n.Stmt], around: tuple[n.Loop, ...] = ()) -> Iterator[list[n.Loop]]:
