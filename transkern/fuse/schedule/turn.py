@@ -309,10 +309,10 @@ def _work(outer: n.Loop, chain: list[n.Loop]) -> Expr | None:
         if any(variables_read(e) & changed or buffers_read(e) & written for e in bounds):
             return None
         extents = [b.sub(b.substitute(loop.stop, known), b.substitute(loop.start, known)) for known in (first, last)]
-        step = b.constant(loop.step) or 1
-        if abs(step) != 1:
+        step = b.constant(loop.step)
+        if not step or step < -1:
             return None
-        extents = [e if step > 0 else b.neg(e) for e in extents]
+        extents = [b.floordiv(e, b.index(step)) if step > 0 else b.neg(e) for e in extents]
         total = b.mul(total, b.maximum(b.maximum(*extents), b.ZERO))
         ends = [b.substitute(loop.start, first), b.sub(b.substitute(loop.stop, last), b.index(step))]
         first[loop.axis], last[loop.axis] = ends
