@@ -229,4 +229,4 @@ def test_parts_of_short_axes_have_512_terms() -> None:
     text = f"import numpy as np\n{inspect.getsource(over_short_axes)}".replace(": Any", "").replace(" -> Any", "")
     program = pipeline.program_of(text, "over_short_axes", "f(float64[c,h,w],float64[o,c,3,3])", pipeline.PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
-    assert {b.constant(s.step) for s in loops} == {1, 56}
+    assert {b.constant(s.step) for s in loops if "_few" not in s.axis} == {1, 56}
