@@ -1,4 +1,4 @@
-"""Matrices of a few elements that a loop multiplies: code for their sizes (`runtime/caching/few.py`), and code for any
+"""Matrices of a few elements that are multiplied: code for their sizes (`runtime/caching/few.py`), and code for any
 size where they are large, whatever comes first."""
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ def once(a, x):
     return a @ x + 1
 
 
+def scaled(a, x):
+    return (a * x).sum(axis=1)
+
+
 @dataclass
 class Model:
     turn: Any
@@ -69,8 +73,11 @@ def test_each_size_finds_its_code(sizes: tuple[int, ...]) -> None:
         assert f"(float64[{n},{n}], float64[{n}], int)" in kinds(compiled)
 
 
-def test_only_what_a_loop_multiplies() -> None:
+def test_only_what_is_multiplied() -> None:
     compiled = transkern.compile(once, target="cpu")
+    compiled(*sized(3))
+    assert kinds(compiled) == ["(float64[3,3], float64[3])"]
+    compiled = transkern.compile(scaled, target="cpu")
     compiled(*sized(3))
     assert kinds(compiled) == ["(float64[a_0,a_0], float64[a_0])"]
     compiled = transkern.compile(turned, target="cpu")

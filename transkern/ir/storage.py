@@ -22,4 +22,4 @@ argument's type."""
 MANY_ROWS = 64
 """Rows that are worth code of their own."""
 SMALL_SIZE = 16
-"""Sizes up to which matrices that a loop multiplies get code of their own: a product is straight-line code then."""
+"""Sizes up to which matrices that are multiplied get code of their own: a product is straight-line code then."""

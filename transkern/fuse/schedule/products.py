@@ -64,10 +64,9 @@ def _is_product(s: n.Stmt) -> bool:
 
 
 def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
-    """The sizes of arguments that products of matrices in loops have (`Program.few`): where they are small, a product
-    of known sizes is a line of code, and the elements are variables."""
-    inside = (s.body for s in walk(program.body) if isinstance(s, (n.Loop, n.While)))
-    products = [s for body in inside for s in walk(body) if isinstance(s, n.Library) and _is_product(s)]
+    """The sizes of arguments that products of matrices have (`Program.few`): where they are small, a product of known
+    sizes is a line of code, and the elements are variables."""
+    products = [s for s in walk(program.body) if isinstance(s, n.Library) and _is_product(s)]
     dims = (d for s in products for name, view in s.operands for d in _dims(program.buffers, name, view))
     sizes = {name for d in dims for name in variables_read(d)}
     arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
@@ -104,7 +103,7 @@ class _Products:
         if not _is_product(s):
             return False
         small = self.is_small(s)
-        return small is not None and (self.is_exact(s) or (small == b.TRUE and self.is_thin(s)))
+        return small is not None and (self.is_exact(s) or small == b.TRUE)
 
     def versions(self, s: n.Loop | n.While) -> list[n.Stmt] | None:
         """A loop twice, where the sizes of products in it tell which of the two is the faster one; once, where it is
