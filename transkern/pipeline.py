@@ -348,7 +348,7 @@ def translated(
     """What the front end makes of a function for arguments of such types on a target; raises as `specialise`."""
     on = target(name)
     made = specialise(function, types, on.in_place, left_out, on.grows)
-    return replace(made, few=small_sizes(made))
+    return replace(made, few=small_sizes(made)) if on.in_place else made  # on devices they are libraries' anyway
 
 
 def run(

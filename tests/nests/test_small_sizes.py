@@ -122,3 +122,10 @@ def test_types_that_are_stated() -> None:
     assert [one.problem for one in transkern.warm(compiled)] == [""]
     np.testing.assert_allclose(compiled(*sized(4), 3), stated(*sized(4), 3), rtol=1e-12)
     assert kinds(compiled) == ["(float64[4,4], float64[4], int)"]
+
+
+def test_devices_multiply_with_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    compiled = transkern.compile(walked, target="cuda")
+    np.testing.assert_allclose(compiled(*sized(2), 3), walked(*sized(2), 3), rtol=1e-12)
+    assert compiled.cache_info().specialisations == ["cuda: (float64[a_0,a_0], float64[a_0], int)"]
