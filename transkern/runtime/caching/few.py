@@ -1,9 +1,10 @@
 """Sizes that are worth code of their own where they are small.
 
 A product of matrices of a few elements (a filter's states, the turns of an arm's joints) takes no time, but a call of a
-library does, and so does what surrounds a product in a loop where sizes are numbers that only a run knows: with sizes that are known, the elements are
-variables, and a product is a line of code. So such a size is a constant of the code where a call's own is small, and
-any number where it is large. What is asked for is written ``"x.1<"``, as `types_of` takes it.
+library does, and so does what surrounds a product in a loop where sizes are numbers that only a run knows: with sizes
+that are known, the elements are variables, and a product is a line of code. So such a size is a constant of the code
+where a call's own is small, and any number where it is large. What is asked for is written ``"x.1<"``, as `types_of`
+takes it.
 """
 
 from __future__ import annotations
