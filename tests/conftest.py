@@ -21,6 +21,7 @@ from transkern import pipeline
 from transkern.ir.nodes import Program
 from transkern.ir.verify import verified
 from transkern.pipeline import PASSES, Pass
+from transkern.runtime.caching import few
 from transkern.targets.cpu import build, compiler, library
 from transkern.targets.cuda.simulator import compile as simulated
 
@@ -112,6 +113,14 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         flags = tuple(level if flag == "-O3" else flag for flag in compiler.flags())
         monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
         monkeypatch.setattr(simulated, "_LEVEL", level)
+
+
+@pytest.fixture(autouse=True)
+def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays in tests are small: most are to try the code that large ones get (`fuse/lowering/small_sizes.py`)."""
+    others = "OTHER_SIZES" in vars(request.module)
+    if zlib.crc32(request.node.nodeid.encode()) % 4 and not others:
+        monkeypatch.setattr(few, "SMALL_SIZE", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -83,6 +83,7 @@ from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
 from transkern.fuse.lowering.relabel import relabel_permuted
 from transkern.fuse.lowering.running import write_out_scans
+from transkern.fuse.lowering.small_sizes import small_sizes
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.lowering.updates import update_atomically
@@ -117,7 +118,7 @@ from transkern.fuse.schedule.leave import leave_early
 from transkern.fuse.schedule.overlap import overlap_sums
 from transkern.fuse.schedule.pairs import order_pairs
 from transkern.fuse.schedule.parts import sum_parts
-from transkern.fuse.schedule.products import loop_products, small_sizes
+from transkern.fuse.schedule.products import loop_products
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
@@ -348,7 +349,7 @@ def translated(
     """What the front end makes of a function for arguments of such types on a target; raises as `specialise`."""
     on = target(name)
     made = specialise(function, types, on.in_place, left_out, on.grows)
-    return replace(made, few=small_sizes(made)) if on.in_place else made  # on devices they are libraries' anyway
+    return replace(made, few=small_sizes(made)) if on.in_place else made  # on devices nothing gains by it
 
 
 def run(

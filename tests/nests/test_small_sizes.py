@@ -1,5 +1,5 @@
-"""Matrices of a few elements that are multiplied: code for their sizes (`runtime/caching/few.py`), and code for any
-size where they are large, whatever comes first."""
+"""A few elements that are multiplied, or computed with in loops: code for their sizes (`fuse/lowering/small_sizes.py`),
+and code for any size where they are many, whatever comes first."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pytest
 
 import transkern
 from tests.tools import require
+from transkern.runtime.calls import known
 
 require("cc")
+OTHER_SIZES = True
 
 
 def walked(a, x, steps):
@@ -33,6 +35,28 @@ def turned(turns, points):
 
 def once(a, x):
     return a @ x + 1
+
+
+def bodies(p, v, m, steps):
+    for _ in range(steps):
+        d = p[None] - p[:, None]
+        v += 0.01 * (d * (m / ((d**2).sum(axis=-1) + 0.1) ** 1.5)[:, :, None]).sum(axis=1)
+        p += 0.01 * v
+    return p
+
+
+def pendulum(y, steps, h):
+    def slope(y):
+        dy = np.zeros_like(y)
+        dy[0], dy[1] = y[1], -np.sin(y[0])
+        return dy
+
+    path = []
+    while len(path) < steps:
+        half = y + h / 2 * slope(y)
+        y = y + h * slope(half)
+        path.append(y)
+    return np.array(path)
 
 
 def scaled(a, x):
@@ -122,6 +146,46 @@ def test_types_that_are_stated() -> None:
     assert [one.problem for one in transkern.warm(compiled)] == [""]
     np.testing.assert_allclose(compiled(*sized(4), 3), stated(*sized(4), 3), rtol=1e-12)
     assert kinds(compiled) == ["(float64[4,4], float64[4], int)"]
+
+
+def of_bodies(n):
+    rng = np.random.default_rng(n)
+    return rng.random((n, 3)), rng.random((n, 3)), rng.random(n), 20
+
+
+def test_simulations_of_a_few() -> None:
+    compiled = transkern.compile(bodies, target="cpu")
+    for n in (5, 1, 30, 2, 5, 0):
+        given, again = of_bodies(n), of_bodies(n)
+        np.testing.assert_allclose(compiled(*given), bodies(*again), rtol=1e-11)
+        np.testing.assert_allclose(given[1], again[1], rtol=1e-11)
+    assert "(float64[5,3], float64[5,3], float64[5], int)" in kinds(compiled)
+    compiled = transkern.compile(pendulum, target="cpu")
+    for y in ([1.0, 0.0], [0.5, 0.0, 2.0]):
+        np.testing.assert_allclose(compiled(np.array(y), 50, 0.1), pendulum(np.array(y), 50, 0.1), rtol=1e-11)
+    assert len(kinds(compiled)) == 2
+
+
+def test_many_small_sizes_share_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who calls a function with arrays of one element, two, three and so on waits for a few compilations, not for all;
+    and calls that change between sizes do not look at their types each time."""
+    monkeypatch.setattr(known, "SMALL_SIZES", 2)
+    compiled = transkern.compile(walked, target="cpu")
+    for n in (*range(2, 7), *range(2, 7)):
+        np.testing.assert_allclose(compiled(*sized(n), 5), walked(*sized(n), 5), rtol=1e-12)
+    assert len(kinds(compiled)) == 3
+    hits = compiled.cache_info().hits
+    for _ in range(10):
+        for n in (4, 5, 6):
+            compiled(*sized(n), 5)
+    assert compiled.cache_info().hits <= hits + 1
+    compiled = transkern.compile(walked, target="cpu")
+    for n in (3, 4, 40):
+        compiled(*sized(n), 5)
+    hits = compiled.cache_info().hits
+    for n in (3, 40, 4) * 5:
+        np.testing.assert_allclose(compiled(*sized(n), 5), walked(*sized(n), 5), rtol=1e-12)
+    assert compiled.cache_info().hits == hits
 
 
 def test_devices_multiply_with_libraries(monkeypatch: pytest.MonkeyPatch) -> None:

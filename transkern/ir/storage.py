@@ -22,4 +22,8 @@ argument's type."""
 MANY_ROWS = 64
 """Rows that are worth code of their own."""
 SMALL_SIZE = 16
-"""Sizes up to which matrices that are multiplied get code of their own: a product is straight-line code then."""
+"""Sizes up to which arrays may get code of their own (`fuse/lowering/small_sizes.py`)."""
+SMALL_SIZES = 6
+"""Choices of such sizes that one function has code for in a process: others run the code for any size."""
+FEW = "<"
+"""Behind what is asked for to be a constant (``x.1<``): only where it is small."""

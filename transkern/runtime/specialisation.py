@@ -92,11 +92,11 @@ def settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str
     return found
 
 
-def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
+def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
     here, that no array is contiguous where code is for those that are not (NumPy shows a view of it where that code has
-    a copy), and that none has short rows or small sizes, for which there is better code. What else it takes at run time
-    it checks itself."""
+    a copy), and that none has short rows or (`without_small`) small sizes, for which there is better code. What else it
+    takes at run time it checks itself."""
     arrays = [(k, t) for k, t in enumerate(types) if type(t).__name__ == "ArrayType"]
     constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
     strided = [k for k, t in arrays if t.layout != "C" and not t.shares]
@@ -105,7 +105,7 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     if rows and made.target != "cpu":  # whose code sees to it itself
         call = _without_short_rows(call, rows)
     held = [k for k, t in enumerate(types) if type(t).__name__ in ("ArrayType", "NumbersType")]
-    if small := [(held[k], axis) for _, k, axis in made.few]:
+    if without_small and (small := [(held[k], axis) for _, k, axis in made.few]):
         call = _without_small_sizes(call, small)
     if not constants and not strided:
         return call

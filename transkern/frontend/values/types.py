@@ -18,7 +18,7 @@ from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.values.others import instead_of
 from transkern.ir.extremes import fits
-from transkern.ir.storage import MANY_ROWS, SHORT_ROW, SMALL_SIZE
+from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, SMALL_SIZE
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
@@ -31,8 +31,6 @@ _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\s*(?:\[(.*)\])?", re.S)
 _ITEM = re.compile(r"""('[^'\\]*'|"[^"\\]*"|-?\d+)\s*:\s*(.+)""", re.S)  # of a dict: its key, and the value's type
 _WORDS = ("strided", "unaligned", "readonly")
 """What may stand behind an array's type, in this order."""
-FEW = "<"
-"""Behind what is asked for to be a constant: only where it is small."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from transkern.fuse.schedule.turn import GAIN, TERMS
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     alone,
@@ -61,20 +61,6 @@ def loop_products(program: n.Program) -> n.Program:
 
 def _is_product(s: n.Stmt) -> bool:
     return isinstance(s, n.Library) and s.name in ("matmul", "dot")
-
-
-def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
-    """The sizes of arguments that products of matrices have (`Program.few`): where they are small, a product of known
-    sizes is a line of code, and the elements are variables."""
-    products = [s for s in walk(program.body) if isinstance(s, n.Library) and _is_product(s)]
-    dims = (d for s in products for name, view in s.operands for d in _dims(program.buffers, name, view))
-    sizes = {name for d in dims for name in variables_read(d)}
-    arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
-    return tuple(
-        (f"{x.name}.{axis}<", k, axis)
-        for k, x in enumerate(arrays)
-        for axis, d in enumerate(x.dims) if isinstance(d, Var) and d.name in sizes
-    )  # fmt: skip
 
 
 class _Products:

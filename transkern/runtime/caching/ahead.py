@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
-from transkern.frontend.values.types import FEW, ArgType, ArrayType, ConstantType, ScalarType, types_of
-from transkern.ir.storage import MANY_ROWS, SHORT_ROW, SMALL_SIZE
+from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, types_of
+from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, SMALL_SIZE
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types

@@ -1,10 +1,7 @@
-"""Sizes that are worth code of their own where they are small.
+"""Who asks for the sizes that are worth code of their own where they are small (`fuse.lowering.small_sizes`).
 
-A product of matrices of a few elements (a filter's states, the turns of an arm's joints) takes no time, but a call of a
-library does, and so does what surrounds a product in a loop where sizes are numbers that only a run knows: with sizes
-that are known, the elements are variables, and a product is a line of code. So such a size is a constant of the code
-where a call's own is small, and any number where it is large. What is asked for is written ``"x.1<"``, as `types_of`
-takes it.
+Such a size is a constant of the code where a call's own is small, and any number where it is large. What is asked for
+is written ``"x.1<"``, as `types_of` takes it; whether it is small, the types tell, which know the sizes of the call.
 """
 
 from __future__ import annotations

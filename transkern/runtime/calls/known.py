@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from transkern.errors import TypesNeeded
+from transkern.ir.storage import FEW, SMALL_SIZES
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.measuring import Run
 from transkern.runtime.specialisation import CacheInfo, Specialisation
@@ -15,19 +17,35 @@ if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
 
 
+_TRIED = 4
+"""Code that a call tries before its types are looked at."""
+
+
+def _in_turn(calls: tuple[Callable[..., Any], ...], *args: Any) -> Any:
+    for call in calls:
+        result = call(*args)
+        if result is not NotImplemented:
+            return result
+    return NotImplemented
+
+
 @dataclasses.dataclass(slots=True)
 class Known:
     """The code of a function, by the target and the types that it is for.
 
     `shaped`: by the number of arguments that are made up of others, what calls with such arguments went to last.
-    `demands`: which numbers and sizes must be constants. `refused`: what runs for types that are refused. `outcomes`:
-    what is returned for types, where a framework has asked. `verified`: code that has been compared with NumPy, by
-    identity. `unchanged` tells whether what `watched` code was compiled with is the same, where there is any.
+    `demands`: which numbers and sizes must be constants. `small`: types with sizes that are constants because they are
+    small. `fast`: what calls go to without a look at their types, by identity of the code, the latest last. `refused`:
+    what runs for types that are refused. `outcomes`: what is returned for types, where a framework has asked.
+    `verified`: code that has been compared with NumPy, by identity. `unchanged` tells whether what `watched` code was
+    compiled with is the same, where there is any.
     """
 
     code: dict[tuple[Any, ...], Specialisation] = dataclasses.field(default_factory=dict)
     shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = dataclasses.field(default_factory=dict)
     demands: set[str] = dataclasses.field(default_factory=set)
+    small: set[tuple[Any, ...]] = dataclasses.field(default_factory=set)
+    fast: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     refused: dict[tuple[Any, ...], Callable[..., Any]] = dataclasses.field(default_factory=dict)
     outcomes: dict[tuple[Any, ...], Any] = dataclasses.field(default_factory=dict)
     last: Specialisation | None = None
@@ -42,6 +60,8 @@ class Known:
         self.shaped.clear()
         self.refused.clear()
         self.outcomes.clear()
+        self.small.clear()
+        self.fast.clear()
         self.unchanged, self.watched = None, []
 
     def watch(self, made: Specialisation) -> None:
@@ -57,6 +77,32 @@ class Known:
             for one in known:
                 conditions.update(one.conditions or {})
             self.unchanged = unchanged(conditions)
+
+    @property
+    def takes_small(self) -> bool:
+        """Whether there may be more code for small sizes."""
+        return len(self.small) < SMALL_SIZES
+
+    def types(self, of: Callable[[set[str]], tuple[Any, ...]], demands: set[str]) -> tuple[Any, ...]:
+        """The types of a call's arguments, `of` what is demanded: with small sizes as constants, unless there is code
+        for many of them."""
+        found, general = of(demands), {demand for demand in demands if not demand.endswith(FEW)}
+        if len(general) == len(demands) or found in self.small:
+            return found
+        for_any = of(general)
+        if found == for_any:
+            return found
+        if not self.takes_small:
+            return tuple(dataclasses.replace(t, extents=()) if hasattr(t, "extents") else t for t in for_any)
+        self.small.add(found)
+        return found
+
+    def faster(self, made: Specialisation, call: Callable[..., Any]) -> Callable[..., Any]:
+        """What tries the code that was called last, and before that, as long as the arguments are for none of it."""
+        self.fast.pop(id(made), None)
+        self.fast[id(made)] = call
+        calls = tuple(self.fast.values())[: -_TRIED - 1 : -1]
+        return call if len(calls) == 1 else functools.partial(_in_turn, calls)
 
     def serve(self, made: Specialisation) -> None:
         """A call goes to code that is known."""

@@ -71,7 +71,9 @@ def call_numpy(
             demands |= {n for n in names if n.rpartition("_")[0] in demands}
         with own_errors(compiled.function):
             seen = [arrays.described(v) for v in values]
-            key_types: tuple[Any, ...] = types_of(names, seen, demands, shared, readonly)
+            key_types: tuple[Any, ...] = compiled.known.types(
+                lambda asked: types_of(names, seen, asked, shared, readonly), demands  # noqa: B023
+            )
         if not TARGETS[target].in_place:  # elements are copied to a device: how they stand in memory is no matter
             key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
         leaf_types = key_types
@@ -129,7 +131,8 @@ def call_numpy(
         if result is not NotImplemented:
             if target == "cpu" and not shared and not readonly:
                 if shapes is None:
-                    compiled._fast = guarded(found, leaf_types)
+                    call = guarded(found, leaf_types, compiled.known.takes_small)
+                    compiled._fast = compiled.known.faster(found, call)
                 else:
                     _remember(compiled, found, leaf_types, shapes)
                 compiled.known.watch(found)
@@ -198,7 +201,8 @@ def _remember(
     compiled: Compiled, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
 ) -> None:
     """The next call with arguments of this structure goes straight to the code."""
-    call, has_generators = guarded(found, leaf_types), structures.has_generators(shapes)
+    call = guarded(found, leaf_types, compiled.known.takes_small)
+    has_generators = structures.has_generators(shapes)
 
     def again(values: Sequence[Any]) -> Any:
         try:
