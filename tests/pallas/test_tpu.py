@@ -94,6 +94,14 @@ def test_choices_between_truths_are_accepted():
     check_tpu(program_of(source, "f", "f(float32[n],bool[n])"), [((1000,), F), ((1000,), "bool")])
 
 
+@pytest.mark.parametrize("shape", ["n", "n,m"])
+def test_parts_of_truths_are_accepted(shape):
+    """Mosaic joins no vectors of truths: `np.unique` stores all but the first."""
+    source = "import numpy as np\ndef f(x):\n    y = np.ones(x.shape, bool)\n    y[1:] = x[1:] != x[:-1]\n    return y\n"
+    kernels = check_tpu(program_of(source, "f", f"f(int32[{shape}])"), [((100, 200)[: len(shape.split(","))], INT)])
+    assert any(k.pallas for k in kernels)
+
+
 @pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])
 def test_accepted(topology):
     compile_all(topology, [m for m in MODULES if m not in FORMS])
