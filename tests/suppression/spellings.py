@@ -555,3 +555,22 @@ def corner_of_the_last(boxes, scores, threshold, limit):
         scores = scores[:-1][far]
         boxes = boxes[:-1][far]
     return picked
+
+
+def removed_named(boxes, scores, threshold, limit):
+    """What is deleted has a name: the last one, and what `np.where` finds."""
+    x1, y1, x2, y2 = boxes.T
+    areas = (x2 - x1) * (y2 - y1)
+    order = np.argsort(scores)
+    picked = []
+    while len(order) > 0:
+        last = len(order) - 1
+        i = order[last]
+        picked.append(i)
+        w = np.maximum(0.0, np.minimum(x2[i], x2[order[:last]]) - np.maximum(x1[i], x1[order[:last]]))
+        h = np.maximum(0.0, np.minimum(y2[i], y2[order[:last]]) - np.maximum(y1[i], y1[order[:last]]))
+        inter = w * h
+        iou = inter / (areas[i] + areas[order[:last]] - inter)
+        gone = np.concatenate(([last], np.where(iou > threshold)[0]))
+        order = np.delete(order, gone)
+    return picked

@@ -38,7 +38,7 @@ from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
 from transkern.frontend.subscripts.arrays import array_item
-from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
+from transkern.frontend.syntax.sharing import is_read_in_a_loop, is_read_next, shared_stores
 from transkern.frontend.translate import managers, object_operators
 from transkern.frontend.translate.binding.unpacking import unpack
 from transkern.frontend.translate.results import Results
@@ -156,6 +156,8 @@ class Assignments(Results):
             case Array(mask=mask) if mask is not None:
                 return ctx.compact(value, name) if self._stands_in_memory(name) else value
             case Concatenation(pieces, dtype):
+                if is_read_next(self.node, name, self.ctx.session.span.line):
+                    return value
                 return concatenate_now(ctx, pieces, dtype, name)
             case Seq(shows=Object()):
                 return value
