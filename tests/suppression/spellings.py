@@ -574,3 +574,24 @@ def removed_named(boxes, scores, threshold, limit):
         gone = np.concatenate(([last], np.where(iou > threshold)[0]))
         order = np.delete(order, gone)
     return picked
+
+
+def flags_of_numbers(boxes, scores, threshold, limit):
+    """Plain loops over positions of 32 bits, and flags that are numbers."""
+    x, y = boxes[:, 0], boxes[:, 1]
+    order = scores.argsort()[::-1].astype(np.int32)
+    count = boxes.shape[0]
+    suppressed = np.zeros((count), dtype=np.int32)
+    picked = []
+    for a in range(count):
+        i = order[a]
+        if suppressed[i] == 1:
+            continue
+        picked.append(i)
+        for b in range(a + 1, count):
+            j = order[b]
+            if suppressed[j] == 1:
+                continue
+            if (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 <= threshold:
+                suppressed[j] = 1
+    return picked

@@ -147,7 +147,8 @@ class Assignments(Results):
                         return value if name not in shared_stores(self.node) else ctx.define(value, name)
                 if name in shared_stores(self.node):
                     value = in_memory(ctx, value, name)
-                made = value if value.view else ctx.define(value, name)
+                permuted = name not in shared_stores(self.node) and _is_permuted(ctx, value)
+                made = value if value.view else ctx.define(value, name, **({"permutation": True} if permuted else {}))
                 return replace(made, readonly=value.readonly) if value.readonly else made
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.names.buffers[value.base]
@@ -448,5 +449,19 @@ def _cheap(expr: Expr) -> bool:
             return True
         case Apply("cast" | "add" | "subtract" | "multiply", args):
             return all(_cheap(a) for a in args)
+        case _:
+            return False
+
+
+def _is_permuted(ctx: Context, value: Array) -> bool:
+    """Whether an array is a permutation of positions from the first to the last, or back, in a type that holds them:
+    ``order[::-1].astype(np.int32)``."""
+    match value:
+        case Array((axis,), Apply("cast", (Load(buffer, (at,)),), "int32" | "int64" | "uint32" | "uint64")):
+            source = ctx.names.buffers[buffer]
+            terms, total = b.affine(at)
+            forward, back = (terms == {axis.var: 1} and total == 0), b.add(at, axis.var) == b.sub(axis.extent, b.ONE)
+            same = source.permutation and buffer not in ctx.aliasing.stored and source.dims == value.dims
+            return same and (forward or back)
         case _:
             return False
