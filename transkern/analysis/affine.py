@@ -452,7 +452,9 @@ def _as_index(e: Expr) -> Expr:
 
 def _load_of(e: Expr) -> Load | None:
     """The element that a position is, in types that hold all positions."""
-    while isinstance(e, Apply) and e.op == "cast" and (e.dtype in _HOLDING or e.args[0].dtype in _HELD.get(e.dtype, ())):
+    while isinstance(e, Apply) and e.op == "cast":
+        if e.dtype not in _HOLDING and e.args[0].dtype not in _HELD.get(e.dtype, ()):
+            return None
         e = e.args[0]
     return e if isinstance(e, Load) else None
 
