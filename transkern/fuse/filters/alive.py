@@ -18,6 +18,7 @@ it is, then where that is first:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from transkern.fuse.filters.left import (
@@ -53,6 +54,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.records import replace
+
+_LENGTH = re.compile(r"\.size(_\d+)?$")
+"""What names of lengths end with, also of copies of a loop (`with_own_names`)."""
 
 _IN_PASSES = (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)
 _IN_ORDER = (*_IN_PASSES, n.Guard, n.Break, n.Continue)
@@ -165,7 +169,7 @@ class _Masking:
         if len(compact.outputs) != 1:
             return None
         self.array, self.size = compact.outputs[0], compact.count
-        if self.size != f"{self.array}.size":
+        if not _LENGTH.search(self.size):
             return None
         if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
             return None
