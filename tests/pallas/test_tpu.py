@@ -73,7 +73,7 @@ def test_nms_takes_few_bundles_a_box(topology, most):
 
 SPELLINGS = (
     "masked", "for_with_break", "after_a_filter", "order_after_a_filter", "classes", "helper_on_rest", "boxes_shrink",
-    "removed_named", "flags_of_numbers",
+    "removed_named", "flags_of_numbers", "row_of_pairs", "leaves_before_the_last",
 )  # fmt: skip
 """Spellings of suppression that are put together from more than one loop over what is left."""
 

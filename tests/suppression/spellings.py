@@ -595,3 +595,25 @@ def flags_of_numbers(boxes, scores, threshold, limit):
             if (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 <= threshold:
                 suppressed[j] = 1
     return picked
+
+
+def _pairs(a, b):
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    size = np.clip(np.minimum(a[:, None, 2:], b[None, :, 2:]) - low, 0, None)
+    inter = size[..., 0] * size[..., 1]
+    one, two = ((x[:, 2] - x[:, 0]) * (x[:, 3] - x[:, 1]) for x in (a, b))
+    return inter / (one[:, None] + two[None, :] - inter)
+
+
+def row_of_pairs(boxes, scores, threshold, limit):
+    """A helper for all pairs, of which one row is taken; the last box ends the loop."""
+    order = np.argsort(-scores)
+    picked = []
+    while len(order):
+        i = order[0]
+        picked.append(i)
+        if len(order) == 1:
+            break
+        iou = _pairs(boxes[i : i + 1], boxes[order[1:]])[0]
+        order = order[1:][iou <= threshold]
+    return picked

@@ -15,7 +15,6 @@ from transkern.ir import build as b
 from transkern.ir import extremes
 from transkern.ir.expr import Apply, Const, Expr, Var
 
-
 _FAR = 1 << 32
 """Less than this, a position may be moved without leaving 64 bits."""
 

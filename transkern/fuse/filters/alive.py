@@ -31,6 +31,7 @@ from transkern.fuse.filters.left import (
     edges,
     of_those_alive,
     search,
+    without_early_end,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -162,6 +163,9 @@ class _Masking:
             self.array, self.size = direct[0].outputs[0], direct[0].count
             if self._ends_here():
                 self.loop = replace(self.loop, body=_without_lost(self.loop.body, self.array, self.size))
+                self.loop = without_early_end(
+                    self.loop, Var(self.size, "index"), lambda x: x == self.array or self._own_temporary(x)
+                )
         compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
         if len([s for s in walk(self.loop.body) if isinstance(s, n.Compact)]) != len(compacts) or len(compacts) != 1:
             return None
