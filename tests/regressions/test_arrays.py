@@ -881,3 +881,17 @@ def test_positions_that_do_not_fit_their_type() -> None:
     for function in (at_narrow_positions, at_stored_positions):
         for size in (100, 200):
             alike(function, np.random.default_rng(0).random(size), np.arange(float(size)))
+
+
+def around_positions(x: Any, s: Any) -> Any:
+    found = []
+    for i in np.argsort(s):
+        found.append(x[i : i + 1].sum() + 2 * x[i + 1 : i + 3].sum() + 4 * x[i - 1 : i + 2].sum() + x[i - 2 : i].sum())
+        found.append(x[i:i].sum() + 3 * x[i + 2 : i + 1].sum() + x[i + 1 :].sum() + x[: i - 1].sum())
+    return found
+
+
+def test_slices_that_begin_at_positions() -> None:
+    """What a position is moved by is taken for what it is, in front of the first element and behind the last, too."""
+    for size in (0, 1, 2, 3, 9):
+        alike(around_positions, np.arange(1.0, size + 1), np.random.default_rng(size).random(size))
