@@ -12,6 +12,7 @@ import pytest
 import transkern
 from tests.cuda.support import NMS, Recorder, check_call, example_program, recorder, small_grid
 from tests.tools import example, on_target, require
+from transkern.ir.traverse import variables_read
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function
 
@@ -118,3 +119,45 @@ def test_each_picture_has_a_block(monkeypatch: pytest.MonkeyPatch, recorder: Rec
         recorder.launches.clear()
         np.testing.assert_array_equal(ours(found, scores, 9.0), kept(found, scores, 9.0))
     assert [launch.grid for launch, _ in recorder.launches if launch.kernel == "kept_keep_1"] == [(5,)]
+
+
+def kept_by_class(found: Any, scores: Any, threshold: Any, least: Any) -> Any:
+    """The boxes that are left of each class, which has scores of its own; each class is sorted when its turn comes."""
+    keep = np.zeros(scores.shape, dtype=bool)
+    areas = (found[:, 2] - found[:, 0]) * (found[:, 3] - found[:, 1])
+    for c in range(scores.shape[1]):
+        order = np.argsort(-scores[:, c])
+        order = order[scores[order, c] > least]
+        while order.size > 0:
+            i = order[0]
+            keep[i, c] = True
+            rest = order[1:]
+            w = np.minimum(found[i, 2], found[rest, 2]) - np.maximum(found[i, 0], found[rest, 0])
+            h = np.minimum(found[i, 3], found[rest, 3]) - np.maximum(found[i, 1], found[rest, 1])
+            inter = np.maximum(w, 0) * np.maximum(h, 0)
+            order = rest[inter / (areas[i] + areas[rest] - inter) <= threshold]
+    return keep
+
+
+def test_each_class_has_a_block(monkeypatch: pytest.MonkeyPatch, recorder: Recorder) -> None:
+    """Eighty classes, which are sorted in the loop over them, are one launch."""
+    ours = transkern.compile(kept_by_class, target=on_target("cuda", monkeypatch))
+    rng = np.random.default_rng(12)
+    for classes, count in ((0, 5), (3, 0), (1, 1), (80, 40)):
+        found = boxes(rng, count, 30.0, "float32")[0]
+        found[:1, 0] = np.nan
+        scores = rng.random((count, classes)).astype(np.float32)
+        recorder.launches.clear()
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(ours(found, scores, 0.4, 0.2), kept_by_class(found, scores, 0.4, 0.2))
+    blocks = [launch.grid for launch, _ in recorder.launches if launch.kernel == "kept_by_class_keep_1"]
+    assert len(blocks) == 1 and len(recorder.launches) < 8
+
+
+@pytest.mark.parametrize("name", NMS)
+def test_memory_is_linear(name: str) -> None:
+    """No array is as large as all pairs of boxes."""
+    program = example_program(name, NMS[name].format(t="float32"))
+    for buffer in program.buffers.values():
+        sizes = [v for d in buffer.dims for v in variables_read(d)]
+        assert len(sizes) <= 1, buffer

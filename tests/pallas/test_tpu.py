@@ -73,6 +73,7 @@ def test_nms_takes_few_bundles_a_box(topology, most):
 
 SPELLINGS = (
     "masked", "for_with_break", "after_a_filter", "order_after_a_filter", "classes", "helper_on_rest", "boxes_shrink",
+    "removed_named", "flags_of_numbers", "row_of_pairs", "leaves_before_the_last",
 )  # fmt: skip
 """Spellings of suppression that are put together from more than one loop over what is left."""
 
@@ -92,6 +93,14 @@ def test_choices_between_truths_are_accepted():
     """Mosaic has no choice between vectors of truths."""
     source = "import numpy as np\ndef f(x, m):\n    return np.where(x > 0, m, x < -1)\n"
     check_tpu(program_of(source, "f", "f(float32[n],bool[n])"), [((1000,), F), ((1000,), "bool")])
+
+
+@pytest.mark.parametrize("shape", ["n", "n,m"])
+def test_parts_of_truths_are_accepted(shape):
+    """Mosaic joins no vectors of truths: `np.unique` stores all but the first."""
+    source = "import numpy as np\ndef f(x):\n    y = np.ones(x.shape, bool)\n    y[1:] = x[1:] != x[:-1]\n    return y\n"
+    kernels = check_tpu(program_of(source, "f", f"f(int32[{shape}])"), [((100, 200)[: len(shape.split(","))], INT)])
+    assert any(k.pallas for k in kernels)
 
 
 @pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])

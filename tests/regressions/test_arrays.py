@@ -864,3 +864,34 @@ def test_sizes_that_come_out_as_one() -> None:
     """A size made of constants alone is that number: named, it was taken for another size than 1, and never settled."""
     for size in (0, 1, 3):
         alike(one_by_outer_and_tile, np.arange(float(size)))
+
+
+def at_narrow_positions(x: Any, y: Any) -> Any:
+    return y[np.argsort(x).astype(np.int8)]
+
+
+def at_stored_positions(x: Any, y: Any) -> Any:
+    order = np.zeros(len(x), np.int8)
+    order[:] = np.argsort(x)
+    return y[order], order
+
+
+def test_positions_that_do_not_fit_their_type() -> None:
+    """`prove_bounds`: what a sort gives was within the array also as int8, where it counts from the end."""
+    for function in (at_narrow_positions, at_stored_positions):
+        for size in (100, 200):
+            alike(function, np.random.default_rng(0).random(size), np.arange(float(size)))
+
+
+def around_positions(x: Any, s: Any) -> Any:
+    found = []
+    for i in np.argsort(s):
+        found.append(x[i : i + 1].sum() + 2 * x[i + 1 : i + 3].sum() + 4 * x[i - 1 : i + 2].sum() + x[i - 2 : i].sum())
+        found.append(x[i:i].sum() + 3 * x[i + 2 : i + 1].sum() + x[i + 1 :].sum() + x[: i - 1].sum())
+    return found
+
+
+def test_slices_that_begin_at_positions() -> None:
+    """What a position is moved by is taken for what it is, in front of the first element and behind the last, too."""
+    for size in (0, 1, 2, 3, 9):
+        alike(around_positions, np.arange(1.0, size + 1), np.random.default_rng(size).random(size))

@@ -555,3 +555,65 @@ def corner_of_the_last(boxes, scores, threshold, limit):
         scores = scores[:-1][far]
         boxes = boxes[:-1][far]
     return picked
+
+
+def removed_named(boxes, scores, threshold, limit):
+    """What is deleted has a name: the last one, and what `np.where` finds."""
+    x1, y1, x2, y2 = boxes.T
+    areas = (x2 - x1) * (y2 - y1)
+    order = np.argsort(scores)
+    picked = []
+    while len(order) > 0:
+        last = len(order) - 1
+        i = order[last]
+        picked.append(i)
+        w = np.maximum(0.0, np.minimum(x2[i], x2[order[:last]]) - np.maximum(x1[i], x1[order[:last]]))
+        h = np.maximum(0.0, np.minimum(y2[i], y2[order[:last]]) - np.maximum(y1[i], y1[order[:last]]))
+        inter = w * h
+        iou = inter / (areas[i] + areas[order[:last]] - inter)
+        gone = np.concatenate(([last], np.where(iou > threshold)[0]))
+        order = np.delete(order, gone)
+    return picked
+
+
+def flags_of_numbers(boxes, scores, threshold, limit):
+    """Plain loops over positions of 32 bits, and flags that are numbers."""
+    x, y = boxes[:, 0], boxes[:, 1]
+    order = scores.argsort()[::-1].astype(np.int32)
+    count = boxes.shape[0]
+    suppressed = np.zeros((count), dtype=np.int32)
+    picked = []
+    for a in range(count):
+        i = order[a]
+        if suppressed[i] == 1:
+            continue
+        picked.append(i)
+        for b in range(a + 1, count):
+            j = order[b]
+            if suppressed[j] == 1:
+                continue
+            if (x[i] - x[j]) ** 2 + (y[i] - y[j]) ** 2 <= threshold:
+                suppressed[j] = 1
+    return picked
+
+
+def _pairs(a, b):
+    low = np.maximum(a[:, None, :2], b[None, :, :2])
+    size = np.clip(np.minimum(a[:, None, 2:], b[None, :, 2:]) - low, 0, None)
+    inter = size[..., 0] * size[..., 1]
+    one, two = ((x[:, 2] - x[:, 0]) * (x[:, 3] - x[:, 1]) for x in (a, b))
+    return inter / (one[:, None] + two[None, :] - inter)
+
+
+def row_of_pairs(boxes, scores, threshold, limit):
+    """A helper for all pairs, of which one row is taken; the last box ends the loop."""
+    order = np.argsort(-scores)
+    picked = []
+    while len(order):
+        i = order[0]
+        picked.append(i)
+        if len(order) == 1:
+            break
+        iou = _pairs(boxes[i : i + 1], boxes[order[1:]])[0]
+        order = order[1:][iou <= threshold]
+    return picked

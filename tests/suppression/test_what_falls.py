@@ -75,3 +75,27 @@ def test_loops_in_order(target, monkeypatch):
     for size in (0, 1, 3, 70):
         x, scores = rng.integers(0, 99, size) / 8.0, rng.permutation(size).astype(float)  # sums are exact
         np.testing.assert_equal(compiled(x, scores, 1.0), in_order(x, scores, 1.0))
+
+
+def alike(points, sizes, scores, spreads, threshold):
+    """Sums over points, of which each element has as many as the call says."""
+    order = np.argsort(-scores)
+    picked = []
+    while len(order) > 0:
+        i = order[0]
+        picked.append(i)
+        rest = order[1:]
+        far = ((points[rest] - points[i]) ** 2).sum(axis=2) / spreads
+        order = rest[np.exp(-far / (sizes[i] + sizes[rest])[:, None]).sum(axis=1) / far.shape[1] <= threshold]
+    return picked
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_sums_over_points(target, monkeypatch):
+    compiled = transkern.compile(alike, target=on_target(target, monkeypatch))
+    rng = np.random.default_rng(4)
+    for size in (0, 1, 60):
+        corners, sizes = rng.random((size, 1, 2)) * 9, rng.random(size) + 1
+        scores, spreads = rng.permutation(size).astype(float), rng.random(17) + 0.5
+        args = corners + rng.random((size, 17, 2)), sizes, scores, spreads, 0.4
+        np.testing.assert_equal(compiled(*args), alike(*args))

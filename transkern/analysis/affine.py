@@ -451,6 +451,14 @@ def _as_index(e: Expr) -> Expr:
 
 
 def _load_of(e: Expr) -> Load | None:
+    """The element that a position is, in types that hold all positions."""
     while isinstance(e, Apply) and e.op == "cast":
+        if e.dtype not in _HOLDING and e.args[0].dtype not in _HELD.get(e.dtype, ()):
+            return None
         e = e.args[0]
     return e if isinstance(e, Load) else None
+
+
+_HOLDING = ("index", "int64", "int32")
+_HELD = {"int16": ("int8", "uint8", "int16"), "uint32": ("uint8", "uint16", "uint32"), "uint16": ("uint8", "uint16")}
+"""Types that hold what others do, of those that do not hold all positions."""

@@ -15,6 +15,9 @@ from transkern.ir import build as b
 from transkern.ir import extremes
 from transkern.ir.expr import Apply, Const, Expr, Var
 
+_FAR = 1 << 32
+"""Less than this, a position may be moved without leaving 64 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -105,7 +108,18 @@ def bound(ctx: Context, value: Value) -> Expr:
     if expr.dtype == "uint64":  # beyond the end of every array
         expr = Apply("minimum", (expr, Const(extremes.HIGHEST, "uint64")), "uint64")
     made = ctx.facts.unnamed(b.as_index(expr))  # ``half = n // 2``: what it is of the sizes is known then
-    return made if ctx.facts.is_of_arguments(made) else b.as_index(expr)
+    return made if ctx.facts.is_of_arguments(made) else _moved(ctx, expr)
+
+
+def _moved(ctx: Context, expr: Expr) -> Expr:
+    """A bound as a position: of a position in an array, moved by a number (``order[0] + 1``), which does not wrap."""
+    match expr:
+        case Apply("add" | "subtract" as op, (x, Const(int() as by)), "int64") if (
+            abs(by) < _FAR and ctx.facts.range_of(x) is not None
+        ):
+            return b.add(b.as_index(x), b.index(by if op == "add" else -by))
+        case _:
+            return b.as_index(expr)
 
 
 def _is_of_parts(ctx: Context, bound: Expr, extent: Expr) -> bool:

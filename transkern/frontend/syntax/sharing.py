@@ -11,6 +11,7 @@ import ast
 import builtins
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -47,6 +48,30 @@ def is_read_in_a_loop(node: ast.AST, name: str, line: int) -> bool:
     """Whether what is bound to `name` in a line may be read again and again: by a loop that the line stands outside of,
     or by a function within `node`, however often that is called."""
     return any(not first <= line <= last for first, last in _reading(node).get(name, ()))
+
+
+def is_read_next(node: ast.AST, name: str, line: int) -> bool:
+    """Whether what is bound to `name` in a line is read but once: by the call right behind it, before its effects."""
+    return line in _read_next(node).get(name, ())
+
+
+@once_a_tree
+def _read_next(node: ast.AST) -> dict[str, tuple[int, ...]]:
+    """The lines that bind names of which the next statement, a call of names, is the only one to read them."""
+    nodes = [x for x in all_nodes(node) if isinstance(x, ast.Name)]
+    read = [x.id for x in nodes if isinstance(x.ctx, ast.Load)]
+    found: dict[str, list[int]] = {}
+    for body in (body for x in all_nodes(node) for body in (getattr(x, f, None) for f in ("body", "orelse"))):
+        for one, two in pairwise(body) if isinstance(body, list) else ():
+            match one, two:
+                case ast.Assign([ast.Name(name)]), ast.Assign([ast.Name()], ast.Call(func, args, [])) if (
+                    isinstance(func, ast.Name | ast.Attribute) and all(isinstance(x, ast.Name) for x in args)
+                ):
+                    if read.count(name) == 1 and any(x.id == name for x in args):  # type: ignore[attr-defined]
+                        found.setdefault(name, []).append(one.lineno)
+                case _:
+                    pass
+    return {name: tuple(lines) for name, lines in found.items()}
 
 
 @once_a_tree

@@ -38,7 +38,7 @@ from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import aliasing, choices, evaluating
 from transkern.frontend.subscripts.arrays import array_item
-from transkern.frontend.syntax.sharing import is_read_in_a_loop, shared_stores
+from transkern.frontend.syntax.sharing import is_read_in_a_loop, is_read_next, shared_stores
 from transkern.frontend.translate import managers, object_operators
 from transkern.frontend.translate.binding.unpacking import unpack
 from transkern.frontend.translate.results import Results
@@ -147,7 +147,8 @@ class Assignments(Results):
                         return value if name not in shared_stores(self.node) else ctx.define(value, name)
                 if name in shared_stores(self.node):
                     value = in_memory(ctx, value, name)
-                made = value if value.view else ctx.define(value, name)
+                permuted = name not in shared_stores(self.node) and _is_permuted(ctx, value)
+                made = value if value.view else ctx.define(value, name, **({"permutation": True} if permuted else {}))
                 return replace(made, readonly=value.readonly) if value.readonly else made
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.names.buffers[value.base]
@@ -156,6 +157,8 @@ class Assignments(Results):
             case Array(mask=mask) if mask is not None:
                 return ctx.compact(value, name) if self._stands_in_memory(name) else value
             case Concatenation(pieces, dtype):
+                if is_read_next(self.node, name, self.ctx.session.span.line):
+                    return value
                 return concatenate_now(ctx, pieces, dtype, name)
             case Seq(shows=Object()):
                 return value
@@ -446,5 +449,19 @@ def _cheap(expr: Expr) -> bool:
             return True
         case Apply("cast" | "add" | "subtract" | "multiply", args):
             return all(_cheap(a) for a in args)
+        case _:
+            return False
+
+
+def _is_permuted(ctx: Context, value: Array) -> bool:
+    """Whether an array is a permutation of positions from the first to the last, or back, in a type that holds them:
+    ``order[::-1].astype(np.int32)``."""
+    match value:
+        case Array((axis,), Apply("cast", (Load(buffer, (at,)),), "int32" | "int64" | "uint32" | "uint64")):
+            source = ctx.names.buffers[buffer]
+            terms, total = b.affine(at)
+            forward, back = (terms == {axis.var: 1} and total == 0), b.add(at, axis.var) == b.sub(axis.extent, b.ONE)
+            same = source.permutation and buffer not in ctx.aliasing.stored and source.dims == value.dims
+            return same and (forward or back)
         case _:
             return False

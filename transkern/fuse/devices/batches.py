@@ -12,7 +12,8 @@ to launches, and few rows leave most of a device idle.
   in each of them.
 - *Legality.* The iterations are independent: the question that loops in order are asked (`parallelise`), where a sort
   is a loop that reads all of its operand and fills all of its result. What an iteration hands over a sort is an array
-  that it has made, which has a row for each iteration then, or a name that can be made again behind it.
+  that it has made, which has a row for each iteration then, or a name that can be made again behind it. An array that
+  gets shorter is not handed over.
 - *Schedule.* As many iterations at a time as have 2²⁴ elements of these arrays. An iteration with a loop in order has
   one block then (suppression in each image of a batch); a few of long rows have the whole device, one after the other.
 """
@@ -22,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.loops.parallel import parallelise
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -48,7 +50,7 @@ ELEMENTS = 1 << 24
 _FEW, _LONG = 32, 8192
 """Fewer iterations than these, of more elements, keep the device busy by themselves."""
 _SORTS = ("argsort", "sort")
-_STAYING = (n.Library, n.Return, n.Guard, n.Compact, n.Scanning)
+_STAYING = (n.Library, n.Return, n.Guard, n.Scanning)
 _Block = tuple[n.Stmt, ...]
 
 
@@ -114,6 +116,9 @@ class _Batching:
             sorted(name for name in own if name in by_sorts or sum(name in names for names in touched) > 1)
         )
         if any(variables_read(d) & inside for name in handed for d in self.buffers[name].dims):
+            return None
+        shortened = {out for s in walk(loop.body) if isinstance(s, n.Compact) for out in s.outputs}
+        if not shortened <= own - set(handed):  # an iteration's own array, which only what is behind a sort has
             return None
         if any(self.buffers[name].role != "temporary" or self.buffers[name].layout != "C" for name in handed):
             return None
@@ -193,7 +198,8 @@ class _Batching:
         made: _Block = (n.Let(size.name, fit, span=span), chunks)
         if not any(is_in_order(x) for piece in parts.pieces for x in walk(piece)):
             return made
-        one_by_one = with_own_names(loop, names, self.variables, self.buffers)
+        private = own_variables(loop, self.variables, reads_of(self.program.body))
+        one_by_one = with_own_names(loop, names, self.variables, self.buffers, private)
         few = b.compare("less", b.sub(loop.stop, loop.start), b.index(_FEW))
         longs = b.compare("greater", each, b.index(_LONG))
         return (n.If(b.both(few, longs), (one_by_one,), made, span=span),)

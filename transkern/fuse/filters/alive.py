@@ -18,6 +18,7 @@ it is, then where that is first:
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from transkern.fuse.filters.left import (
@@ -30,6 +31,7 @@ from transkern.fuse.filters.left import (
     edges,
     of_those_alive,
     search,
+    without_early_end,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -53,6 +55,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.records import replace
+
+_LENGTH = re.compile(r"\.size(_\d+)?$")
+"""What names of lengths end with, also of copies of a loop (`with_own_names`)."""
 
 _IN_PASSES = (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)
 _IN_ORDER = (*_IN_PASSES, n.Guard, n.Break, n.Continue)
@@ -158,6 +163,9 @@ class _Masking:
             self.array, self.size = direct[0].outputs[0], direct[0].count
             if self._ends_here():
                 self.loop = replace(self.loop, body=_without_lost(self.loop.body, self.array, self.size))
+                self.loop = without_early_end(
+                    self.loop, Var(self.size, "index"), lambda x: x == self.array or self._own_temporary(x)
+                )
         compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
         if len([s for s in walk(self.loop.body) if isinstance(s, n.Compact)]) != len(compacts) or len(compacts) != 1:
             return None
@@ -165,7 +173,7 @@ class _Masking:
         if len(compact.outputs) != 1:
             return None
         self.array, self.size = compact.outputs[0], compact.count
-        if self.size != f"{self.array}.size":
+        if not _LENGTH.search(self.size):
             return None
         if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
             return None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.extremes import highest, lowest
+from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
 from transkern.ir.ops import MIRRORED
+from transkern.ir.traverse import buffers_read, own_exprs
 from transkern.records import replace
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
@@ -74,6 +78,36 @@ def about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
         ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several",
         ("not_equal", 1): "not one",
     }.get((op, value))  # fmt: skip
+
+
+def without_early_end(loop: n.While, size: Var, is_of_it: Callable[[str], bool]) -> n.While:
+    """The loop without an exit where one element is left, if the rest of its body then does nothing but to take that
+    away: its condition ends the loop then, and nobody has to ask for the last element. `is_of_it`: whether a buffer is
+    the array, or as long."""
+    if loop.head or not any(asks(c, size) == "some" for c in conjuncts(loop.condition)):
+        return loop
+    for k, s in enumerate(loop.body):
+        match s:
+            case n.If(condition, (n.Break(),), ()) if asks(condition, size) in ("one", "at most one"):
+                rest = loop.body[k + 1 :]
+                if rest and isinstance(rest[-1], n.Compact) and all(_is_over_rest(x, size, is_of_it) for x in rest):
+                    return replace(loop, body=(*loop.body[:k], *rest))
+            case _:
+                pass
+    return loop
+
+
+def _is_over_rest(s: n.Stmt, size: Var, is_of_it: Callable[[str], bool]) -> bool:
+    """Whether a statement does nothing where one element is left: it goes over all but one, or gives names."""
+    match s:
+        case n.Alloc():
+            return True
+        case n.Let():
+            return not any(map(is_of_it, (x for e in own_exprs(s) for x in buffers_read(e))))
+        case n.Loop(start=start, stop=stop, kind="parallel") | n.Compact(start=start, stop=stop, append=False):
+            return start == b.ZERO and b.difference(b.inhabited(stop), size) == -1
+        case _:
+            return False
 
 
 def edges(op: str, bound: Expr, turned: bool) -> str | None:

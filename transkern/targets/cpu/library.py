@@ -16,11 +16,18 @@ HEADERS = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#includ
 SCHEDULED = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-loop-unroll-and-jam")  // loops are blocked already
+#pragma GCC optimize("no-code-hoisting")  // GCC 12 mixes up sums of choices within choices
 #endif
 """
-"""Behind the headers of a program: GCC puts two iterations of an outer loop together where the inner one is a block of
-lanes that it keeps in registers anyhow. That costs time there, a short outer loop its unrolling, and a third of the
-compiler's own time."""
+"""Behind the headers of a program.
+
+GCC puts two iterations of an outer loop together where the inner one is a block of lanes that it keeps in registers
+anyhow. That costs time there, a short outer loop its unrolling, and a third of the compiler's own time.
+
+Of sums of choices within choices (``t += a[i] ? (b[i] ? x[i] : 0) : 0``) in a loop under ``omp simd``, GCC 12 hoists
+parts out of the branches, and then, where the masks are bytes and vectors have 64 of them, adds memory that nobody has
+set: a third of random loops of three such sums were wrong, none without hoisting; other loops are the same machine
+code."""
 
 STRICT = "-Werror=implicit-function-declaration"
 """Flag for a text with declarations, in place of ``-w``, which hides all warnings: none is missing."""

@@ -30,6 +30,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.targets.pallas.passes.shapes import part_shapes
     from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
+    from transkern.targets.pallas.passes.wide import hold_wide
 
     instead: dict[Pass, Pass] = {
         check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes,
@@ -46,6 +47,7 @@ def passes() -> tuple[Pass, ...]:
         write_out_windows,
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
+        hold_wide,
         hold_columns,  # when nothing asks any more what loops do
         part_shapes,  # when nothing fuses loops any more
         *before[placed:],

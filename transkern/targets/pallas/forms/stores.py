@@ -181,7 +181,12 @@ class Stores(Vector):
             raise Inexpressible("a store to a part in several dimensions")
         for x in parts:
             start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
-            node = call(self.module.helper("_put"), [name(array.name), ast.Constant(x.slot), start, stop, node])
+            truths = self.mosaic and buffer.dtype == "bool"  # Mosaic cannot join vectors of truths
+            whole: ast.expr = name(array.name)
+            if truths:
+                whole, node = (quote("_0.astype(jnp.int32)", y) for y in (whole, node))
+            node = call(self.module.helper("_put"), [whole, ast.Constant(x.slot), start, stop, node])
+            node = quote("_0 != 0", node) if truths else node
         self.out.append(assign(array.name, node))
 
     def block_shape(self, array: Array, buffer: n.Buffer, subscripts: list[Subscript]) -> ast.expr:

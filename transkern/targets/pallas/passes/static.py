@@ -77,7 +77,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
             if settled(d) is None:
                 ask(d)
             found = settled(d)
-            if found is None and not _is_seen_whole(program, of):
+            if found is None and not is_seen_whole(program, of):
                 found = at_most(d)
             if found is None:
                 raise _depends_on_data(program, of)
@@ -167,7 +167,7 @@ def enlarged(program: n.Program, sure: bool = True) -> n.Program:
             continue
         dims = tuple(b.map_expr(d, value) for d in buffers[of].dims)
         bounds = [highest(d, loops) if variables_read(d) & axes else d for d in dims]
-        if any(d is None for d in bounds) or _is_seen_whole(program, of):
+        if any(d is None for d in bounds) or is_seen_whole(program, of):
             if sure:
                 raise _depends_on_data(program, of)
             continue
@@ -175,7 +175,7 @@ def enlarged(program: n.Program, sure: bool = True) -> n.Program:
     return replace(program, buffers=buffers)
 
 
-def _is_seen_whole(program: n.Program, buffer: str) -> bool:
+def is_seen_whole(program: n.Program, buffer: str) -> bool:
     """Whether something sees all of a buffer, or counts its elements in one row: then its size matters."""
     rank = len(program.buffers[buffer].dims)
     loads = [e.index for e in exprs(program.body) if isinstance(e, Load) and e.buffer == buffer]

@@ -27,7 +27,7 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.targets.pallas.forms.values import Module
-from transkern.targets.pallas.passes.static import privatise, static_scalars
+from transkern.targets.pallas.passes.static import is_seen_whole, privatise, static_scalars
 
 
 def mask_windows(program: n.Program) -> tuple[n.Program, dict[str, str], list[str]]:
@@ -44,8 +44,18 @@ def mask_windows(program: n.Program) -> tuple[n.Program, dict[str, str], list[st
             else None
         )
 
+    def roomy(d: Expr, of: n.Buffer) -> Expr:
+        """A dim of which data make less than `n` of what has `n` places, as all of them: where a loop goes over all of
+        that, with others beside it, no array is too short."""
+        terms, total = b.affine(b.inhabited(d))
+        open_names = [t for t in terms if isinstance(t, Var) and t.name in program.bounds]
+        if of.role != "temporary" or total >= 0 or list(terms.values()) != [1] or not open_names:
+            return b.map_expr(d, bounded)
+        whole = not is_seen_whole(program, of.name)
+        return b.map_expr(open_names[0] if whole else d, bounded)
+
     buffers = {
-        name: replace(buffer, dims=tuple(b.map_expr(d, bounded) for d in buffer.dims))
+        name: replace(buffer, dims=tuple(roomy(d, buffer) for d in buffer.dims))
         for name, buffer in program.buffers.items()
     }
     program, static, asked = static_scalars(replace(program, buffers=buffers))
