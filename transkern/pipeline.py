@@ -29,6 +29,7 @@ from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.searched import ask_any_first
+from transkern.fuse.checks.slices import settle_slices
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
@@ -110,7 +111,7 @@ from transkern.fuse.schedule.divergent import vectorise_divergent
 from transkern.fuse.schedule.ends import end_by_lane
 from transkern.fuse.schedule.epilogues import distribute_epilogues
 from transkern.fuse.schedule.fetch import fetch_rows
-from transkern.fuse.schedule.interchange import lanes_outside
+from transkern.fuse.schedule.interchange import lanes_outside, lanes_outside_for_devices
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
 from transkern.fuse.schedule.layouts import lay_out
 from transkern.fuse.schedule.leave import leave_early
@@ -202,6 +203,7 @@ PASSES: tuple[Pass, ...] = (
     loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
+    settle_slices,  # before stores are asked whether they are in place
     *BEFORE_LOOPS[:2],
     sort_by_networks,  # when windows and stacks are read where they come from
     merge_pieces,  # before next states have other places
@@ -279,7 +281,9 @@ PASSES: tuple[Pass, ...] = (
 )
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
-_FOR_DEVICES: dict[Pass, Pass] = {fuse_loops: fuse_for_devices, compute_chosen: compute_chosen_in_kernels}
+_FOR_DEVICES: dict[Pass, Pass] = {
+    fuse_loops: fuse_for_devices, lanes_outside: lanes_outside_for_devices, compute_chosen: compute_chosen_in_kernels,
+}  # fmt: skip
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
     *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
