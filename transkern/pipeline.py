@@ -82,6 +82,7 @@ from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cud
 from transkern.fuse.lowering.lower import lower
 from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
+from transkern.fuse.lowering.ranges import narrow_ranges
 from transkern.fuse.lowering.relabel import relabel_permuted
 from transkern.fuse.lowering.running import write_out_scans
 from transkern.fuse.lowering.split_axes import split_axes
@@ -240,6 +241,7 @@ PASSES: tuple[Pass, ...] = (
     flatten_loops,
     tabulate,  # of whole nests
     write_out_windows,  # when nobody asks any more which loops are reductions
+    narrow_ranges,  # of what is left; before windows are split where they are equally long
     decide_truths,
     count_truths,
     choose_values,  # of what are numbers now

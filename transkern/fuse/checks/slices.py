@@ -23,7 +23,7 @@ from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Expr, Reduce, Var
-from transkern.ir.facts import conjuncts
+from transkern.ir.facts import conjunction, conjuncts
 from transkern.ir.highest import highest
 from transkern.ir.traverse import (
     buffers_read,
@@ -73,7 +73,7 @@ class _Settling(MakingWalk):
                 moving = moving or bool(variables_read(end) & {x.axis for x in around})
         if not moving or any(self.holds(b.logical_not(part)) for part in asked):
             return None
-        known = _all([part for part in asked if not self.holds(part)])
+        known = conjunction([part for part in asked if not self.holds(part)])
         private = own_variables(s, self.variables, self.reads)
         plain = with_own_names(s, self.names, self.variables, self.buffers, private) if known != b.TRUE else None
         fine = _Simplifying(self, known).statement(s)[0]
@@ -152,7 +152,7 @@ class _Simplifying(Walk):
                 s = map_own(s, self.simpler)
                 assert isinstance(s, n.Guard)
                 left = [part for part in conjuncts(s.condition) if not self.holds(part)]
-                return [replace(s, condition=_all(left))] if left else []
+                return [replace(s, condition=conjunction(left))] if left else []
             case n.Let(name, value) if value.dtype == "index" and b.is_size_name(name):
                 self.sizes[name] = self.simplified(value)
                 return [replace(s, value=self.sizes[name])]
@@ -167,9 +167,3 @@ class _Simplifying(Walk):
             return self.sizes.get(e.name)
         return settled_choice(self, e, self.simpler)
 
-
-def _all(parts: Sequence[Expr]) -> Expr:
-    whole: Expr = b.TRUE
-    for part in parts:
-        whole = b.both(whole, part)
-    return whole
