@@ -35,6 +35,7 @@ from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
+from transkern.fuse.choices.kept import keep_elements
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
@@ -244,6 +245,7 @@ PASSES: tuple[Pass, ...] = (
     narrow_ranges,  # of what is left; before windows are split where they are equally long
     decide_truths,
     count_truths,
+    keep_elements,
     choose_values,  # of what are numbers now
     name_values,
     ask_once,

@@ -107,7 +107,7 @@ def test_sizes_are_differences_where_no_end_is_negative(function: Any) -> None:
 
 @pytest.mark.parametrize("function", (overlaps, later, earlier), ids=lambda f: f.__name__)
 def test_each_element_goes_through_its_own_steps(function: Any) -> None:
-    """Before: steps around elements; after, in one of two versions: a loop in order for each element, with its range."""
+    """Before: steps around elements; after, in one of two versions: a loop in order for each element, of its range."""
     program = after(function, lanes_outside)
     (choice,) = (s for s in program.body if isinstance(s, n.If))
     (nest,) = (s for s in choice.then if isinstance(s, n.Loop))
