@@ -72,11 +72,30 @@ class _Interchanging(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential":
             if (made := inside_lanes(self, s, self.moving)) is not None:
-                return [made]
+                return [self.if_any(s, made)]
             within = self.inside(s)  # of loops around each other the inner one may have to go first
             made = inside_lanes(self, within, True) if self.moving and isinstance(within, n.Loop) else None
-            return [within if made is None else made]
+            return [within if made is None else self.if_any(s, made)]
         return [self.inside(s)]
+
+    def if_any(self, s: n.Loop, lanes: n.Loop) -> n.Stmt:
+        """The lanes behind the question whether they have any iteration to run through, where there may be more lanes
+        than elements without one: what holds an element for all iterations needs to know that it is there."""
+        if not self.moving or s.step != b.ONE:
+            return lanes
+        nest = nest_of(lanes)
+        self.levels += [Level(x.axis, x.start, x.stop) for x in nest]
+        own = {x.axis for x in walk(nest[-1].body) if isinstance(x, n.Loop)} | {
+            name for x in nest[-1].body for name in scalars_set(x)
+        }
+        stored = {
+            (e, dim) for x in walk(nest[-1].body) if isinstance(x, n.Store)
+            for e, dim in zip(x.index, self.program.buffers[x.buffer].dims, strict=False)
+            if not variables_read(e) & own and not buffers_read(e)
+        }  # fmt: skip
+        there = all(self.holds(b.compare("less", e, dim)) for e, dim in stored)
+        del self.levels[len(self.levels) - len(nest) :]
+        return lanes if there else n.If(b.compare("less", s.start, s.stop), (lanes,), span=s.span)
 
 
 def inside_lanes(place: Walk, s: n.Loop, moving: bool = False) -> n.Loop | None:
