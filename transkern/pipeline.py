@@ -29,11 +29,13 @@ from transkern.fuse.checks.overflow import check_integers
 from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.searched import ask_any_first
+from transkern.fuse.checks.slices import settle_slices
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
+from transkern.fuse.choices.kept import keep_elements
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.batches import batch_sorts
@@ -81,6 +83,7 @@ from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cud
 from transkern.fuse.lowering.lower import lower
 from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
+from transkern.fuse.lowering.ranges import narrow_ranges
 from transkern.fuse.lowering.relabel import relabel_permuted
 from transkern.fuse.lowering.running import write_out_scans
 from transkern.fuse.lowering.small_sizes import small_sizes
@@ -111,7 +114,7 @@ from transkern.fuse.schedule.divergent import vectorise_divergent
 from transkern.fuse.schedule.ends import end_by_lane
 from transkern.fuse.schedule.epilogues import distribute_epilogues
 from transkern.fuse.schedule.fetch import fetch_rows
-from transkern.fuse.schedule.interchange import lanes_outside
+from transkern.fuse.schedule.interchange import lanes_outside, lanes_outside_for_devices
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
 from transkern.fuse.schedule.layouts import lay_out
 from transkern.fuse.schedule.leave import leave_early
@@ -203,6 +206,7 @@ PASSES: tuple[Pass, ...] = (
     loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
+    settle_slices,  # before stores are asked whether they are in place
     *BEFORE_LOOPS[:2],
     sort_by_networks,  # when windows and stacks are read where they come from
     merge_pieces,  # before next states have other places
@@ -239,8 +243,10 @@ PASSES: tuple[Pass, ...] = (
     flatten_loops,
     tabulate,  # of whole nests
     write_out_windows,  # when nobody asks any more which loops are reductions
+    narrow_ranges,  # of what is left; before windows are split where they are equally long
     decide_truths,
     count_truths,
+    keep_elements,
     choose_values,  # of what are numbers now
     name_values,
     ask_once,
@@ -281,7 +287,9 @@ PASSES: tuple[Pass, ...] = (
 )
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
-_FOR_DEVICES: dict[Pass, Pass] = {fuse_loops: fuse_for_devices, compute_chosen: compute_chosen_in_kernels}
+_FOR_DEVICES: dict[Pass, Pass] = {
+    fuse_loops: fuse_for_devices, lanes_outside: lanes_outside_for_devices, compute_chosen: compute_chosen_in_kernels,
+}  # fmt: skip
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
     *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),

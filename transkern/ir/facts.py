@@ -26,6 +26,14 @@ def conjuncts(condition: Expr) -> list[Expr]:
             return [condition]
 
 
+def conjunction(parts: Iterable[Expr]) -> Expr:
+    """``a and b and …``, of parts."""
+    whole: Expr = b.TRUE
+    for part in parts:
+        whole = b.both(whole, part)
+    return whole
+
+
 def facts_of(condition: Expr) -> list[Fact]:
     """The parts of a condition that are linear inequalities of integers."""
     found = []

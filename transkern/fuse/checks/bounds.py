@@ -12,7 +12,7 @@ a check of all, goes where no position is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from transkern.analysis.everywhere import parts
 from transkern.analysis.verdicts import Walk
@@ -139,22 +139,26 @@ class _Proving(Walk):
         return [*before, replace(loop, body=tuple(body))]
 
     def simpler(self, e: Expr) -> Expr | None:
-        """A choice between integers (a subscript counted from the end where it is negative, a slice's bound, a size
-        that may be 1) as the one of them that it always is."""
-        match e:
-            case Apply("where" | "minimum" | "maximum" as op, args, "index"):
-                *condition, x, y = (b.map_expr(a, self.simpler) for a in args)
-                if op == "where":
-                    if self.holds(b.either(b.logical_not(condition[0]), b.compare("equal", x, y))):
-                        return y
-                    if self.holds(b.either(condition[0], b.compare("equal", x, y))):
-                        return x
-                    return b.where(condition[0], x, y)
-                least = b.compare("less_equal", x, y)
-                if self.holds(least):
-                    return x if op == "minimum" else y
-                if self.holds(b.compare("less_equal", y, x)):
-                    return y if op == "minimum" else x
-                return (b.minimum if op == "minimum" else b.maximum)(x, y)
-            case _:
-                return None
+        return settled_choice(self, e, self.simpler)
+
+
+def settled_choice(place: Walk, e: Expr, simpler: Callable[[Expr], Expr | None]) -> Expr | None:
+    """A choice between integers (a subscript counted from the end where it is negative, a slice's bound, a size that
+    may be 1) as the one of them that it always is at a place; its parts as `simpler` makes them."""
+    match e:
+        case Apply("where" | "minimum" | "maximum" as op, args, "index"):
+            *condition, x, y = (b.map_expr(a, simpler) for a in args)
+            if op == "where":
+                if place.holds(b.either(b.logical_not(condition[0]), b.compare("equal", x, y))):
+                    return y
+                if place.holds(b.either(condition[0], b.compare("equal", x, y))):
+                    return x
+                return b.where(condition[0], x, y)
+            least = b.compare("less_equal", x, y)
+            if place.holds(least):
+                return x if op == "minimum" else y
+            if place.holds(b.compare("less_equal", y, x)):
+                return y if op == "minimum" else x
+            return (b.minimum if op == "minimum" else b.maximum)(x, y)
+        case _:
+            return None

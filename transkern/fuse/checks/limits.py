@@ -5,7 +5,8 @@
         first first= not (index(x[i] & 255) < k) at i           parallel i in 0 .. n: …
 
 Look-ups in tables (``table[image]`` of bytes, ``perm[(x + 1) & 255]``, ``np.clip(v, 0, 9)``) nearly always have a table
-that is long enough.
+that is long enough. Of places that are cut at sizes (``np.clip(v, 0, n - 1)`` in an array of `n`) it is asked whether
+these are at least one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_written, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, buffers_written, resolved, variables_read, walk, with_bodies
 from transkern.records import replace
 
 _OF_TYPES = {"bool": 1, "uint8": 255, "uint16": 65535}
@@ -35,6 +36,7 @@ class _Asking:
     def __init__(self, program: n.Program) -> None:
         self.names: dict[str, Expr] = {}
         self.elements: dict[str, Expr] = {}  # of arrays whose elements one statement stores, all of them
+        self.moving = program.variables.keys() | {s.axis for s in walk(program.body) if isinstance(s, n.Loop)}
         times: Counter[str] = Counter()
         for s in walk(program.body):
             if isinstance(s, n.Let) and s.name not in program.variables:
@@ -77,13 +79,49 @@ class _Asking:
     def of_size(self, part: Expr, axis: str) -> Expr | None:
         """A condition on a size that makes a check hold everywhere; None where there is none."""
         match part:
-            case Apply("less", (place, size)) if axis not in variables_read(size) and _is_size(size):
+            case Apply("less", (place, size)) if axis not in variables_read(size) and not buffers_read(size):
                 highest = self.highest(place, 8)
-                return None if highest is None else b.compare("less", b.index(highest), size)
+                if highest is not None:
+                    return b.compare("less", b.index(highest), size)
+                clipped = self.clipped(place)
+                return None if clipped is None else b.compare("less", clipped, resolved(size, self.names))
             case Apply("greater_equal", (place, size)) if b.is_nonnegative(b.neg(size)):
-                return b.TRUE if self.highest(place, 8) is not None else None
+                if self.highest(place, 8) is not None:
+                    return b.TRUE
+                clipped = self.clipped(place)
+                return None if clipped is None else b.compare("greater_equal", clipped, b.ZERO)
             case _:
                 return None
+
+    def clipped(self, e: Expr) -> Expr | None:
+        """What a place is at most, that is not negative where this is not: a size or the like, at which it is cut."""
+        match resolved(e, self.names):
+            case Apply("cast", (x,), "index" | "int64"):
+                return self.clipped(x)
+            case Load(buffer) if buffer in self.elements:
+                return self.clipped(self.elements[buffer])
+            case Apply("where", (Apply("greater", (x, bound)), most, other)) if (x, bound) == (other, most):
+                pass
+            case Apply("where", (Apply("less", (bound, x)), most, other)) if (x, bound) == (other, most):
+                pass
+            case Apply("minimum", (x, bound)) | Apply("maximum", (Apply("minimum", (x, bound)), Const(0))):
+                pass
+            case _:
+                return None
+        at_most = b.as_index(bound)
+        if buffers_read(at_most) or variables_read(at_most) & self.moving or not b.is_position(bound):
+            return None
+        return at_most if (isinstance(e, Apply) and e.op == "maximum") or self.is_cut_below(x) else None
+
+    def is_cut_below(self, e: Expr) -> bool:
+        """Whether an integer is zero where it were negative."""
+        match e:
+            case Apply("where", (Apply("less", (x, Const(0))), Const(0), y)):
+                return x == y
+            case Apply("maximum", (_, Const(0))) | Apply("maximum", (Const(0), _)):
+                return True
+            case _:
+                return self.highest(e, 8) is not None
 
     def highest(self, e: Expr, depth: int) -> int | None:
         """The largest value of an integer that is not negative; None where it may be negative, or anything."""
@@ -126,6 +164,3 @@ def _fills(nest: list[n.Loop], s: n.Store, dims: tuple[Expr, ...]) -> bool:
     over = [(Var(x.axis, "index"), x.start, x.step, x.stop) for x in nest]
     return over == [(i, b.ZERO, b.ONE, d) for i, d in zip(s.index, dims, strict=True)]
 
-
-def _is_size(e: Expr) -> bool:
-    return isinstance(e, Const) or (isinstance(e, Var) and b.is_size_name(e.name))

@@ -41,7 +41,7 @@ from transkern.analysis.scalars import exposed
 from transkern.analysis.verdicts import MakingWalk, judge, reads_of
 from transkern.fuse.checks.late import are_unseen
 from transkern.fuse.loops.expanded import expanded
-from transkern.fuse.loops.forward import with_stored_values
+from transkern.fuse.loops.forward import with_stored_values, with_values_stored
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -201,7 +201,7 @@ class _Distributing(MakingWalk):
         """A loop as it is taken apart: what iterations have for themselves, and a loop that takes it in order into what
         they hand on. An iteration may raise an error where nobody sees what those behind it have stored."""
         extent = b.constant(b.sub(s.stop, s.start))
-        s = replace(s, body=with_stored_values(s.body, self.names))
+        s = replace(s, body=with_stored_values(with_values_stored(s.body, self.reads), self.names))
         parts = _handed_on(s) if extent is None or extent >= _SHORT else None
         if parts is None:
             return None

@@ -9,7 +9,7 @@ So what takes the element does not wait for memory, and passes see that it is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
@@ -48,5 +48,19 @@ def with_stored_values(block: Iterable[n.Stmt], names: Names) -> tuple[n.Stmt, .
                     out.append(n.Let(named.name, s.value, span=s.span))
                     s = replace(s, value=named)
                 known[load] = s.value
+        out.append(s)
+    return tuple(out)
+
+
+def with_values_stored(block: Iterable[n.Stmt], reads: Mapping[str, int]) -> tuple[n.Stmt, ...]:
+    """The statements of a block with values that are named for nothing but the store behind them in that store: an
+    element that is changed (``new = y[k] - x; y[k] = new``) is seen to be. `reads`: how often each name is read."""
+    out: list[n.Stmt] = []
+    for s in block:
+        if isinstance(s, n.Store) and isinstance(s.value, Var) and out and reads.get(s.value.name) == 1:
+            last = out[-1]
+            if isinstance(last, n.Let) and last.name == s.value.name:
+                out[-1] = replace(s, value=last.value)
+                continue
         out.append(s)
     return tuple(out)

@@ -17,6 +17,9 @@ And so do the greater and the less of two bounds, where a loop inside is equally
     for i in 0 .. n:                                        for i in 0 .. r: … as it was
         for p in max(i - r, 0) .. min(i + r, n):            for i in r .. n - r: for p in i - r .. i + r: …
                                                             for i in n - r .. n: … as it was
+
+(or begins and ends at the same places for all of them: ``for p in max(-r, -i) .. min(r + 1, n - i)``). Of several such
+parts the one is taken that is as long as the loop, but for what its range does not know.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from transkern.fuse.loops.borders import Splitting, in_order, places_inside
@@ -179,7 +182,7 @@ class _Window:
         if not 1 <= len(inner) <= _CLIPPED or axis not in variables_read(b.sub(stop, start)):
             return
         pieces = [sorted(e.args, key=lambda x: axis not in variables_read(x)) for e in inner]
-        for taken in itertools.product(*pieces):
+        for mostly, taken in itertools.product((True, False), itertools.product(*pieces)):
             values: dict[Expr, Expr] = dict(zip(inner, taken, strict=True))
             known: dict[Expr, Expr] = {**values}
             asked: list[tuple[Expr, bool]] = [(_taken(clipped[e][0], values[e]), True) for e in inner]
@@ -194,14 +197,26 @@ class _Window:
                 asked.append((condition, holds))
                 decided[written] = b.TRUE if holds else b.FALSE
             first, last = (b.map_expr(e, known.get) for e in (start, stop))
-            if axis not in variables_read(first) & variables_read(last) or axis in variables_read(b.sub(last, first)):
+            if axis in variables_read(b.sub(last, first)) or not (mostly or axis in variables_read(first)):
                 continue
             before = list(self.lows), list(self.highs), dict(self.within)
-            if all(isinstance(e, Apply) and self.ask(e, holds, alone=True) for e, holds in asked):
+            if all(isinstance(e, Apply) and self.ask(e, holds, alone=True) for e, holds in asked) and (
+                not mostly or self.is_most(*before[:2])
+            ):
                 self.within |= {e: values[whole] for whole in inner for e in clipped[whole][1]}
                 self.within |= decided
                 return
             self.lows, self.highs, self.within = before
+
+    def is_most(self, lows: Sequence[Expr], highs: Sequence[Expr]) -> bool:
+        """Whether what is between the bounds that have come behind `lows` and `highs` grows as the loop does."""
+        extent, _ = b.affine(b.sub(self.loop.stop, self.loop.start))
+        for low in self.lows[len(lows) :] or [self.loop.start]:
+            for high in self.highs[len(highs) :] or [self.loop.stop]:
+                between, _ = b.affine(b.sub(high, low))
+                if not all(between.get(atom, 0) * factor > 0 for atom, factor in extent.items()):
+                    return False
+        return True
 
     def written(self, found: Iterable[Expr]) -> Iterator[Expr]:
         """All parts of expressions, and of what names in them stand for."""
