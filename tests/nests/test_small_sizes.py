@@ -1,4 +1,4 @@
-"""A few elements that are multiplied, or computed with in loops: code for their sizes (`fuse/lowering/small_sizes.py`),
+"""A few elements that are multiplied, or computed with in loops: code for their sizes (`fuse/choices/small_sizes.py`),
 and code for any size where they are many, whatever comes first."""
 
 from __future__ import annotations

@@ -441,7 +441,7 @@ class Program:
     raise OverflowError instead of leaving 64 bits. `signature` is what the user's function takes, as text, of a program
     that becomes files. `threads`: how many a kernel may have at most (0: as many as there are). `profile`: whether its
     code measures what its kernels take. `few`: sizes of arguments that are worth code of their own where they are
-    small (`fuse.lowering.small_sizes`): how one asks for that, of which of the arrays, along which axis.
+    small (`fuse.choices.small_sizes`): how one asks for that, of which of the arrays, along which axis.
     """
 
     name: str

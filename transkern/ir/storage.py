@@ -22,7 +22,7 @@ argument's type."""
 MANY_ROWS = 64
 """Rows that are worth code of their own."""
 SMALL_SIZE = 16
-"""Sizes up to which arrays may get code of their own (`fuse/lowering/small_sizes.py`)."""
+"""Sizes up to which arrays may get code of their own (`fuse/choices/small_sizes.py`)."""
 SMALL_SIZES = 6
 """Choices of such sizes that one function has code for in a process: others run the code for any size."""
 FEW = "<"

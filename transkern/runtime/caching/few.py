@@ -1,4 +1,4 @@
-"""Who asks for the sizes that are worth code of their own where they are small (`fuse.lowering.small_sizes`).
+"""Who asks for the sizes that are worth code of their own where they are small (`fuse.choices.small_sizes`).
 
 Such a size is a constant of the code where a call's own is small, and any number where it is large. What is asked for
 is written ``"x.1<"``, as `types_of` takes it; whether it is small, the types tell, which know the sizes of the call.
