@@ -59,7 +59,7 @@ def deleted_again(x: Any, n: int) -> Any:
     total = 0.0
     for k in range(n):
         if k > 0 and x[k] > 100:
-            total += r
+            total += r  # noqa: F821
         r = x[k]
         del r
     return total
