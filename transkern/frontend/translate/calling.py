@@ -31,7 +31,7 @@ from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.sharing import may_show
 from transkern.frontend.syntax.syntax import local_names, stored_names
-from transkern.frontend.translate import attributes, functions, special_methods, starred
+from transkern.frontend.translate import attributes, functions, special_methods, starred, vectorizing
 from transkern.frontend.translate.conditions import told
 from transkern.frontend.translate.constructing import Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
@@ -192,6 +192,10 @@ class Calls(Constructions):
                 case Known("functools.partial") if positional:
                     held = [self.kept(p, ITEM) for p in positional]
                     return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
+                case Known("numpy.vectorize"):
+                    return vectorizing.made(ctx, positional, keywords)
+                case Known(vectorizing.VECTORIZED):
+                    return vectorizing.called(self, positional, keywords, node)
                 case Known(path) if (made := self._operator(path, positional)) is not None:
                     return made
                 case Known(path) if (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
