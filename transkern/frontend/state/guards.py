@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.state.control import Catch, Crossed
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -72,7 +73,10 @@ def caught(ctx: Context, error: type[BaseException]) -> tuple[Catch, int] | None
                 where = "the condition of a loop" if ctx.control.in_head else "a comprehension"
                 problem = f"the {error.__name__} here is caught outside of where it is raised, in {where}"
                 help = "test for what would raise it, or catch it where it is raised"
-                ctx.fail(refusals.CAUGHT, problem, help)
+                found = NotKnown(refusals.CAUGHT, problem, help, ctx.session.span, ctx.session.lines)
+                if not ctx.control.in_head:  # the comprehension may be a loop before the statement
+                    found.finding = Finding("written_out", "comprehensions in a try")
+                raise found
             return one, number
     return None
 

@@ -36,6 +36,7 @@ class Learned:
     # lists that stand in one memory, one of them for all; sets that have a name and stand in a list, in that of sets
     together: dict[Site, Site] = field(default_factory=dict)
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
+    written_out: set[str] = field(default_factory=set)  # comprehensions in a `try`, if one raises what a handler takes
     early: set[Site] = field(default_factory=set)  # where values that wait for what is beside them are computed at once
 
     # functions that call themselves, texts that grow, tuples
