@@ -21,6 +21,7 @@ from transkern.errors import CompileError
 from transkern.frontend.sources import identity
 from transkern.frontend.sources.observed import note, note_array, note_function
 from transkern.frontend.sources.written import written
+from transkern.frontend.values.kinds.vectorized import vectorized
 from transkern.frontend.values.values import (
     Bound,
     Dict,
@@ -35,7 +36,6 @@ from transkern.frontend.values.values import (
     Unbound,
     Value,
 )
-from transkern.frontend.values.vectorized import vectorized
 from transkern.ir.expr import Frame, Span
 from transkern.plain import is_plain_object
 

@@ -21,6 +21,7 @@ from transkern.frontend.containers import dict_types, growing, hashed, ordering,
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of
+from transkern.frontend.numpy.functions import vectorizing
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.sources import memoised
@@ -31,7 +32,7 @@ from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.sharing import may_show
 from transkern.frontend.syntax.syntax import local_names, stored_names
-from transkern.frontend.translate import attributes, functions, special_methods, starred, vectorizing
+from transkern.frontend.translate import attributes, functions, special_methods, starred
 from transkern.frontend.translate.conditions import told
 from transkern.frontend.translate.constructing import Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user

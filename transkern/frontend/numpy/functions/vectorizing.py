@@ -1,4 +1,4 @@
-"""``np.vectorize(function)``, and calls of what it makes: loops that call the function (`compositions.vectorized`)."""
+"""``np.vectorize(function)``, and calls of what it makes: loops that call the function (`compositions.folding`)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from transkern.frontend.translate.arguments import Arguments
 from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds.vectorized import TYPES, vectorized
+from transkern.frontend.values.kinds.vectorized import VECTORIZED as VECTORIZED
 from transkern.frontend.values.values import Array, GrowingList, Partial, Scalar, Seq, Static, Value
-from transkern.frontend.values.vectorized import TYPES, vectorized
-from transkern.frontend.values.vectorized import VECTORIZED as VECTORIZED
 
 if TYPE_CHECKING:
     from transkern.frontend.translate.calling import Calls
 
-_OF = {1: "of_one", 2: "of_two", 3: "of_three"}
+_OF = {1: "vectorized_of_one", 2: "vectorized_of_two", 3: "vectorized_of_three"}
 
 
 def made(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Partial:
@@ -57,14 +57,14 @@ def called(body: Calls, args: Sequence[Value], keywords: Mapping[str, Value], no
     if all(not array.ndim for array in arrays):
         ctx.fail(refusals.OPTION, "an `np.vectorize` of numbers alone", "call the function itself")
     if types == Static(None):
-        firsts = [compose(ctx, "vectorized", "first_of", [array], {}) for array in arrays]
+        firsts = [compose(ctx, "folding", "first_vectorized", [array], {}) for array in arrays]
         dtype = _type_of(ctx, body.apply_function(function, firsts, node))
     else:
         assert isinstance(types, Static)
         if len(types.value) != 1:
             ctx.fail(refusals.OPTION, "an `np.vectorize` of several results", "call it once for each of them")
         (dtype,) = types.value
-    return compose(ctx, "vectorized", _OF[len(arrays)], [function, Static(np.dtype(dtype)), *arrays], {})
+    return compose(ctx, "folding", _OF[len(arrays)], [function, Static(np.dtype(dtype)), *arrays], {})
 
 
 def _array(ctx: Context, value: Value) -> Array:
