@@ -219,3 +219,19 @@ def test_integers_or_floats() -> None:
     alike(put_together, g * 0, np.arange(6) * 0.5)
     with pytest.raises(OverflowError, match="2\\*\\*53"):
         compile_it(shortest, target="cpu")((g + 1) * (1 << 55), 0)
+
+
+def best_of_mixed(x: Any, at: int) -> Any:
+    around = [-1, -1, -1]
+    if at > 0:
+        around[0] = x[at - 1]
+    if at + 1 < len(x):
+        around[1] = x[at + 1]
+    return np.argmax(around), np.argmin(around), np.any(around), np.all(around)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_the_order_of_ints_or_floats_has_one_type(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    for at in (0, 2, 4):
+        alike(best_of_mixed, np.array([0.5, -3.0, np.nan, 0.0, 2.0]), at, target=target)

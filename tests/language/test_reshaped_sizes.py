@@ -1,5 +1,6 @@
 """Shapes of which one size is what remains: seen as a size where what is given divides all, also under other names."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -81,3 +82,37 @@ def test_nothing_is_divided(function: Callable[..., Any], numbers: str) -> None:
     program = specialise(live_function(function), signature, True)
     sizes = [d for x in program.buffers.values() for d in x.dims]
     assert not any(getattr(e, "op", "") == "floor_divide" for d in sizes for e in walk_expr(d))
+
+
+def halved(state: Any, qubit: int) -> Any:
+    n = int(np.log2(len(state)))
+    parts = np.moveaxis(state.reshape([2] * n), qubit, 0)
+    return parts[0].reshape(-1), np.reshape(state, (2,) * n).sum(axis=0)
+
+
+def joined(a: Any, sizes: list[int], more: list[int]) -> Any:
+    return a.reshape(sizes + more) * 2
+
+
+def whole(x: Any) -> Any:
+    return [x[0]] * round(math.sqrt(9.0)), int(np.floor(np.float32(7.5)))
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_how_many_dimensions_a_list_tells(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    alike(halved, np.arange(8.0), 1, target=target)
+    alike(halved, np.arange(4.0), 0, target=target)
+    alike(halved, np.arange(6.0), 1, target=target)  # no power of two
+    if target != "pallas":  # which takes no lists that are put together while it runs
+        alike(joined, np.arange(24.0), [2, 3], [4], target=target)
+        alike(joined, np.arange(24.0), [], [24], target=target)
+    alike(whole, np.arange(3.0), target=target)
+
+
+def no_number(x: Any) -> Any:
+    return x * int(np.log(-1.0))
+
+
+def test_what_is_no_integer_raises_as_in_python() -> None:
+    alike(no_number, np.arange(2.0))

@@ -14,6 +14,10 @@ Site = tuple[Any, ...]
 """Where a list, dict or object is made."""
 
 
+TRIED = ("comprehensions in a try",)
+"""What `early` has where a handler takes what a comprehension raises: all are computed before their statements."""
+
+
 class Finding(NamedTuple):
     """What a translation has found out, and the next one begins with: it goes into the set or dict `what` of
     `state.learned.Learned`, as a site, or what else is told apart there, and in a dict with a value."""

@@ -14,12 +14,12 @@ from typing import Protocol
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend import recursion
-from transkern.frontend.anew import Site
+from transkern.frontend.anew import TRIED, Site
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax import counters, generators, nonlocals, suppressed
+from transkern.frontend.syntax import counters, generators, nonlocals, suppressed, tried_lists
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
@@ -96,6 +96,8 @@ class Body(Stages):
         if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain):
             ctx.learned.may_spell = True
             plain = accumulated.as_lists(plain) if ctx.learned.spelling else plain
+        if isinstance(plain, ast.FunctionDef) and TRIED in ctx.learned.early:
+            plain = tried_lists.written_out(plain, self._is_pythons)
         written = generators.written_out(plain, self._function_here, self._is_pythons)
         self.node = desugared(self._as_loop(node, written) if node in ctx.learned.looping else written, inlined)
         if plain is not node or node in ctx.learned.looping:

@@ -198,8 +198,9 @@ class Context:
                 if not left or variables_read(made) - entry == left:
                     break
             made = b.substitute(made, self.facts.extent_values)
-            found = sorted(variables_read(made))
-            if found and set(found) <= entry:
+            found = sorted(variables_read(made) & entry)
+            # a list that has got longer is as long as what was put into it, and that as the arguments tell
+            if found and variables_read(made) - entry <= self.lists.counts:
                 raise NeedsConstant(found[0], error)
         if isinstance(value, Scalar):
             lists = sorted(buffers_read(value.expr) & self.inputs.numbers)

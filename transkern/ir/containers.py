@@ -56,6 +56,9 @@ def container_text(r: n.TupleResult) -> str:
     if r.kind in ("characters", "joined characters", "joined texts"):
         text = "chr" if r.kind.endswith("characters") else f"{r.keys!r}.__getitem__"
         return f"lambda a: {r.of!r}.join(map({text}, a))" if r.kind.startswith("joined") else "lambda a: [*map(chr, a)]"
+    if r.kind in ("formatted", "joined formatted"):  # templates, and what stands in each
+        texts = "x.format(*y) for x, *y in zip(t, *a)"
+        return f"lambda t, *a: {r.of!r}.join({texts})" if r.kind != "formatted" else f"lambda t, *a: [{texts}]"
     if r.kind == "texts":
         return f"lambda a: [*map({r.keys!r}.__getitem__, a)]"
     if r.kind == "character":

@@ -626,7 +626,7 @@ def root_of(v):
 def caught_elsewhere(x):
     """caught_elsewhere(float64[n])"""
     try:
-        total = sum(root_of(v) for v in x)
+        total = len(x) + sum(root_of(v) for v in x)
     except ValueError:
         total = 0.0
     return total

@@ -255,28 +255,6 @@ def part_of_a_list_instead(x):
 # --- texts
 
 
-def array_in_a_message(x):
-    """array_in_a_message(float64[n])"""
-    if x.min() < 0:
-        raise ValueError(f"negative: {x}")
-    return np.sqrt(x)
-
-
-def array_in_a_message_instead(x):
-    """array_in_a_message_instead(float64[n])"""
-    if x.min() < 0:
-        raise ValueError(f"negative: {x.min()} among {len(x)}")
-    return np.sqrt(x)
-
-
-def list_in_a_message(x):
-    """list_in_a_message(float64[n])"""
-    wrong = [v for v in x if v < 0]
-    if wrong:
-        raise ValueError(f"negative: {wrong}")
-    return np.sqrt(x)
-
-
 def width_of_a_text(x):
     """width_of_a_text(float64[n])"""
     shown = f"{x[0]} m"

@@ -11,6 +11,7 @@ from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.values import (
     CHARACTERS,
     OPTIONAL,
@@ -57,6 +58,8 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
             none = ctx.names.load(flags.buffer, flags.index(at))
             return OrNone(element(ctx, held, at), none) if is_typed(ctx, held) else Static(None)
         items = tuple(element(ctx, c, at) for c in owner.columns)
+        if formatted.is_formatted(owner):
+            return formatted.element(ctx, items)
         if owner.of is not None:
             return Record(owner.of, tuple(owner.of._fields), items)  # type: ignore[attr-defined]
         return Seq(items, owner.row, row_of=owner if owner.row == "list" else None)

@@ -20,6 +20,7 @@ from transkern.frontend.containers.list_types import (
     list_type,
     make_tags,
     note_kinds,
+    numbers_of_texts,
     tag_of,
     untag,
 )
@@ -217,6 +218,8 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         return added
     if owner.columns:
         fail_differ(ctx)
+    if isinstance(contents, GrowingList) and contents.options:
+        contents = numbers_of_texts(ctx, owner, contents)
     contents = of_one_class(ctx, owner, contents)
     contents = rows.as_numbers(ctx, owner, contents)
     array, python = numbers_of(ctx, contents)

@@ -12,7 +12,7 @@ from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.containers import rows
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import bound_of
-from transkern.frontend.numpy.arrays import as_array
+from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import guards
 from transkern.frontend.values import doubtful, doubts
 from transkern.frontend.values.numbers import is_of_numbers, is_python_number
@@ -153,6 +153,19 @@ def _recall_texts(ctx: Context, owner: GrowingList) -> None:
 def _note_texts(ctx: Context, owner: GrowingList, texts: tuple[str | None, ...]) -> None:
     owner.options = ctx.lists.texts[owner.site or (owner.buffer,)] = texts
     ctx.lists.untyped.append(owner)  # what has read it before sees it when it is translated again
+
+
+def numbers_of_texts(ctx: Context, owner: GrowingList, value: GrowingList) -> Value:
+    """The texts of a list by their numbers among those of another list, which may get more."""
+    _recall_texts(ctx, owner)
+    missing = tuple(t for t in value.options if t not in owner.options)
+    if missing:
+        _note_texts(ctx, owner, owner.options + missing)
+    plain = replace(value, options=())
+    if owner.options[: len(value.options)] == value.options:
+        return plain
+    array = list_array(ctx, plain)
+    return replace(array, body=select(array.body, [b.index(owner.options.index(t)) for t in value.options]))
 
 
 def _character(ctx: Context, owner: GrowingList, code: Expr) -> Expr:

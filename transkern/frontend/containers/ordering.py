@@ -23,6 +23,7 @@ from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate.arguments import TABLE
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     CHARACTERS,
@@ -150,6 +151,8 @@ def _take_columns(ctx: Context, one: GrowingList, columns: list[Array]) -> bool:
     """The numbers that decide about the order of a list's elements; False where they are followed by lists."""
     if one.row == OPTIONAL:
         ctx.fail(refusals.MAY_BE_NONE, "`sorted` of a list that may have None in it", "leave None out")
+    if formatted.is_formatted(one):
+        _fail_order(ctx)
     if one.columns:
         return all(_take_columns(ctx, column, columns) for column in one.columns)
     if one.row == "list" and len(one.dims) == 1 and 0 < (b.constant(one.dims[0]) or 0) <= _FEW:

@@ -34,6 +34,7 @@ from transkern.frontend.numpy.arrays import as_array, list_array
 from transkern.frontend.state import aliasing, guards, handing, twins
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     OPTIONAL,
@@ -154,6 +155,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
             twins.note_original(ctx, owner.buffer, value, owner.site)
         value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
+    value = formatted.as_element(ctx, owner, value)
     if owner.row == OPTIONAL:
         put_optional(ctx, owner, value, count)
         return

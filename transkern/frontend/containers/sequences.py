@@ -395,8 +395,14 @@ def _fixed_length(value: Value) -> Expr | None:
     return value.extent if isinstance(value, GrowingList) else None
 
 
+_SHORT = 64  # as many dimensions has an array at most
+
+
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
-    """``[x] * n`` with a run-time `n`: a list of `n` numbers."""
+    """``[x] * n`` with a run-time `n`: a list of `n` numbers. Where it is known after all, they are counted."""
+    known = b.constant(times.expr)
+    if known is not None and known * len(seq.items) <= _SHORT:
+        return Seq(seq.items * known, seq.kind)
     if seq == Seq((Static(None),), "list"):
         return making.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
     if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):

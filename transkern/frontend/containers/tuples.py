@@ -10,6 +10,7 @@ from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy.arrays import as_array, list_array
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.values import OPTIONAL, Array, Concatenation, GrowingList, Iterated, Scalar, Seq, Value
 from transkern.ir import build as b
 
@@ -56,6 +57,8 @@ def unzipped(ctx: Context, rows: Value) -> Iterated | None:
 
 
 def _columns_of_list(ctx: Context, owner: GrowingList) -> list[GrowingList] | None:
+    if formatted.is_formatted(owner):
+        return None
     if owner.columns and owner.row != OPTIONAL:
         return [growing.copied(ctx, replace(c, count=owner.count)) for c in owner.columns]
     if owner.row == "list" and len(owner.dims) == 1 and not owner.tags:

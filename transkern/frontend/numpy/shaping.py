@@ -18,6 +18,7 @@ from transkern.frontend.numpy.sizes import (
     check_size,
     constant_axis,
     constant_int,
+    dims_of,
     normal_axis,
     numbers_in,
     size_of,
@@ -36,7 +37,7 @@ from transkern.frontend.values.strides import (
     line_in_memory,
     reshaped_view,
 )
-from transkern.frontend.values.values import Array, Concatenation, Scalar, Seq, Slice, Static, Value
+from transkern.frontend.values.values import Array, Concatenation, GrowingList, Scalar, Seq, Slice, Static, Value
 from transkern.fuse.scalars.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -88,6 +89,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         items = tuple(Static(v) for v in items[0].value)
     elif len(shape) == 1 and (numbers := numbers_in(ctx, shape[0])) is not None:
         items = shape = numbers
+    elif len(shape) == 1 and isinstance(shape[0], GrowingList):  # how many dimensions there are must be known
+        dims_of(ctx, shape[0])
     if any(map(large.is_large, items)):
         asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
     if len(shape) == 1:

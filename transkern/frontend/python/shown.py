@@ -9,16 +9,19 @@ from transkern.frontend.containers import growing, hashed
 from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import list_array
-from transkern.frontend.values.values import CHARACTERS, OPTIONAL, Array, GrowingList, Hashed, Shown
+from transkern.frontend.values.kinds import formatted
+from transkern.frontend.values.values import CHARACTERS, OPTIONAL, Array, GrowingList, Hashed, JoinedText, Shown
 from transkern.ir import nodes as n
 from transkern.ir.containers import array_place, container_text
 
 
-def held(ctx: Context, value: GrowingList | Hashed | Array) -> Sequence[GrowingList | Array] | None:
+def held(ctx: Context, value: GrowingList | Hashed | Array | JoinedText) -> Sequence[GrowingList | Array] | None:
     """The lists, or the array, that show what a value holds now; None where they cannot. A set is shown in an order
     that its keys do not tell."""
     if isinstance(value, Array):
         return [ctx.define(replace(value, view=False, identity=""), "shown")]
+    if isinstance(value, JoinedText):
+        return [value.items] if _text(ctx, value.items, []) is not None else None
     if isinstance(value, GrowingList):
         return [growing.copied(ctx, value)] if _text(ctx, value, []) is not None else None
     if value.kind != "dict" or any(_text(ctx, one, []) is None for one in (value.keys, value.values) if one):
@@ -35,6 +38,8 @@ def text_of(ctx: Context, shown: Shown) -> tuple[str, list[Array]]:
             return array_place(0), arrays
         case GrowingList(kind=kind):
             return (f"tuple({texts[0]})" if kind == "tuple" else texts[0]), arrays
+        case JoinedText(_, between):
+            return f"{between!r}.join({texts[0]})", arrays
         case Hashed() as owner:
             made = n.TupleResult((), "dict of lists", (), hashed.factory(ctx, owner))
             return f"({container_text(made)})({', '.join(texts)})", arrays
@@ -47,10 +52,11 @@ def _text(ctx: Context, owner: GrowingList, arrays: list[Array]) -> str | None:
     if not is_typed(ctx, owner):
         return "[]"
     if owner.columns:
-        if owner.of is not None:
+        is_formatted = formatted.is_formatted(owner)
+        if owner.of is not None and not is_formatted:
             return None
         parts = [_text(ctx, replace(c, count=owner.count), arrays) for c in owner.columns]
-        made = container_text(n.TupleResult((), f"rows of {owner.row}"))
+        made = container_text(n.TupleResult((), "formatted" if is_formatted else f"rows of {owner.row}"))
         return None if None in parts else f"({made})({', '.join(part or '' for part in parts)})"
     numbers = replace(owner, tags="", options=(), kind="list")
     place = _put(ctx, numbers, arrays)

@@ -22,6 +22,7 @@ from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.values import (
@@ -112,6 +113,8 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             if (held := shown_lists.held(ctx, value)) is not None:
                 return Text("{!r}" if conversion == "r" else "{}", (Shown(value, tuple(held)),))
             ctx.fail(refusals.TEXT, f"{describe(value)} of run-time length in a text", _HELD)
+        case JoinedText() if not spec and conversion != "r" and (held := shown_lists.held(ctx, value)) is not None:
+            return Text("{}", (Shown(value, tuple(held)),))
         case Array() | Concatenation() | GrowingList():
             what = f"a format of {describe(value)}" if spec else f"{describe(value)} in a text"
             ctx.fail(refusals.TEXT, what, "show numbers of it, such as its length or an element")
@@ -283,6 +286,8 @@ def _joined(ctx: Context, between: str, given: Value) -> Value | None:
         held = ctx.deref(compose(ctx, "lists", "listed", [given], {}))
     if isinstance(held, Seq) and held.items and all(is_character_or_text(i) for i in held.items):
         held = growing.from_items(ctx, held)
+    if isinstance(held, GrowingList) and formatted.is_formatted(held):
+        return JoinedText(growing.copied(ctx, held), between)
     if not isinstance(held, GrowingList) or held.columns or held.rows is not None:
         return None
     if not is_typed(ctx, held):

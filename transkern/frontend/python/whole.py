@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from transkern.errors import TOO_LARGE
@@ -15,6 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import extremes
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
+from transkern.ir.ops import OPS
 
 NO_POSITION = "cannot fit 'numpy.uint64' into an index-sized integer"
 NO_SIZE = "Python int too large to convert to C ssize_t"
@@ -47,6 +50,11 @@ def integer_expr(ctx: Context, value: Value, error: str = "OverflowError", probl
 
 def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
     """``int(x)``, or of ``rint(x)``, ``floor(x)``, …, with Python's errors for NaN and infinities."""
+    known = _known_number(expr)
+    if isinstance(known, np.floating):
+        whole = asked(ctx, int, getattr(np, rounding)(known) if rounding else known)
+        if extremes.LOWEST <= whole <= extremes.HIGHEST:
+            return Scalar(b.index(whole), True)
     if expr.dtype == "uint64":
         expr = in_64_bits(ctx, expr, "OverflowError", TOO_LARGE)
     if not expr.dtype.startswith("float"):
@@ -54,6 +62,22 @@ def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
     held = _finite(ctx, expr)
     ctx.guard(_within(held, -(2.0**63), 2.0**63), "OverflowError", TOO_LARGE)
     return Scalar(b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index"), True)
+
+
+def _known_number(expr: Expr) -> Any:
+    """The number of NumPy's that it computes, where all that it is made of is known; None else."""
+    if isinstance(expr, Const):
+        dtype = np.dtype("int64" if expr.dtype == "index" else expr.dtype)
+        return dtype.type(expr.value)
+    if not isinstance(expr, Apply):
+        return None
+    args = [_known_number(a) for a in expr.args]
+    function = OPS[expr.op].numpy if expr.op in OPS else None
+    if None in args or not (expr.op == "cast" or isinstance(function, np.ufunc)):
+        return None
+    with np.errstate(all="ignore"):
+        made = args[0] if expr.op == "cast" else function(*args)  # type: ignore[misc]
+        return np.asarray(made).astype("int64" if expr.dtype == "index" else expr.dtype)[()]
 
 
 def check_unsigned(ctx: Context, array: Array) -> None:

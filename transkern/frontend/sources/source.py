@@ -21,6 +21,7 @@ from transkern.errors import CompileError
 from transkern.frontend.sources import identity
 from transkern.frontend.sources.observed import note, note_array, note_function
 from transkern.frontend.sources.written import written
+from transkern.frontend.values.kinds.vectorized import vectorized
 from transkern.frontend.values.values import (
     Bound,
     Dict,
@@ -220,6 +221,10 @@ def _function(value: Any, scope: Scope | None) -> Value | None:
             return None
         first, named = args[: len(value.args)], args[len(value.args) :]
         return Partial(called, tuple(first), tuple(zip(value.keywords, named, strict=True)))  # type: ignore[arg-type]
+    if type(value) is np.vectorize:
+        plain = value.signature is None and not value.excluded and not value.cache
+        called = from_object(value.pyfunc, scope) if plain else None
+        return called and vectorized(called, value.otypes)
     if is_plain_object(value) and isinstance(type(value).__call__, types.FunctionType):
         return None  # its class says what a call of it is
     return Known(identity.name_of(value))

@@ -108,7 +108,9 @@ class Facts:
         for k in reversed(range(len(statements))):
             match statements[k]:
                 case n.Assign(assigned, value) | n.Let(assigned, value) if assigned == name:
-                    return self.unnamed(value)
+                    made = self.unnamed(value)
+                    before = self.assigned_in(statements[:k], name) if name in variables_read(made) else None
+                    return made if before is None else b.substitute(made, {name: before})
                 case n.If(condition, then, orelse):
                     one, two = (self.assigned_in(branch, name) for branch in (then, orelse))
                     if one is two is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.anew import TRIED, Finding, NotKnown, Terminated
 from transkern.frontend.state.control import Catch, Crossed
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -47,6 +48,18 @@ def raise_unless(ctx: Context, condition: Expr, error: str, message: str, args: 
         ctx.emit(n.If(b.logical_not(condition), (*out, leaves)))
 
 
+def raise_made(ctx: Context, error: str, message: str, parts: Sequence[n.Result]) -> NoReturn:
+    """Raises an exception here, whose message is made of more than numbers."""
+    control = ctx.control
+    changes_now, control.changes_now = control.changes_now, None
+    changes = changes_now() if changes_now is not None else ()
+    control.changes_now = changes_now
+    raised = n.TupleResult(tuple(parts), "raise", (message,), error, ctx.session.place())
+    result = n.TupleResult((raised, *changes)) if changes else raised
+    ctx.emit(n.Return(result, span=ctx.session.place()))
+    raise Terminated
+
+
 def room(ctx: Context, dims: Sequence[Expr]) -> Expr:
     """The length of memory for a list without a bound, of elements of the shape `dims`."""
     if ctx.session.reserves:
@@ -72,7 +85,13 @@ def caught(ctx: Context, error: type[BaseException]) -> tuple[Catch, int] | None
                 where = "the condition of a loop" if ctx.control.in_head else "a comprehension"
                 problem = f"the {error.__name__} here is caught outside of where it is raised, in {where}"
                 help = "test for what would raise it, or catch it where it is raised"
-                ctx.fail(refusals.CAUGHT, problem, help)
+                if ctx.control.in_head:
+                    ctx.fail(refusals.CAUGHT, problem, help)
+                told = ctx.error(refusals.CAUGHT, problem, help)
+                found = NotKnown(refusals.CAUGHT, problem, help, told.span, told.lines)
+                # the comprehension may be a loop before its statement
+                found.finding = Finding("early", TRIED)
+                raise found
             return one, number
     return None
 

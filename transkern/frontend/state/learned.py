@@ -29,6 +29,7 @@ class Learned:
     tables: set[Site] = field(default_factory=set)  # lists of short lists whose items change: rows of one length
     ragged: set[Site] = field(default_factory=set)  # lists of lists that have lengths of their own
     characters: set[Site] = field(default_factory=set)  # lists that have characters in them which only the run knows
+    formatted: dict[Site, int] = field(default_factory=dict)  # lists of texts: the most run-time numbers in one
     optional: set[Site] = field(default_factory=set)  # lists that have None among their elements
     # classes whose objects stand in lists, and their attributes
     pooled: dict[PoolKey, tuple[str, ...]] = field(default_factory=dict)
@@ -36,15 +37,16 @@ class Learned:
     # lists that stand in one memory, one of them for all; sets that have a name and stand in a list, in that of sets
     together: dict[Site, Site] = field(default_factory=dict)
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
-    early: set[Site] = field(default_factory=set)  # where values that wait for what is beside them are computed at once
+    # where values that wait for what is beside them are computed at once; `TRIED`: comprehensions in a `try`
+    early: set[Site] = field(default_factory=set)
 
     # functions that call themselves, texts that grow, tuples
     looping: set[ast.FunctionDef] = field(default_factory=set)  # functions that call themselves: loops over a stack
     not_looping: str = ""  # why such a loop cannot be had, behind why the function cannot be written out
     spelling: bool = False  # whether texts that grow are lists
     tuples: bool = False  # whether tuples may have a length that only the run knows
-    _unspelled: CompileError | None = None  # what was in the way before texts were lists
-    _constant: NeedsConstant | None = None  # what must be known where tuples have no such length
+    # what was in the way before texts were lists, and what must be known where tuples have no such length
+    _before: tuple[CompileError | None, NeedsConstant | None] = (None, None)
     budget: limits.Budget = field(default_factory=limits.budget)
 
     # of the present translation
@@ -109,18 +111,21 @@ class Learned:
         return found
 
     def _with_tuples(self, problem: CompileError | NeedsConstant) -> bool:
-        if self.tuples and self._constant is not None:
-            raise NeedsConstant(self._constant.demand, plain(self._constant.problem))
+        constant = self._before[1]
+        if self.tuples and constant is not None:
+            raise NeedsConstant(constant.demand, plain(constant.problem))
         if self.tuples or not self.may_have_tuples:
             return False
-        self.tuples, self._constant = True, problem if isinstance(problem, NeedsConstant) else None
+        self.tuples = True
+        self._before = self._before[0], problem if isinstance(problem, NeedsConstant) else None
         return True
 
     def _without(self, problem: CompileError) -> bool:
-        if self.spelling and self._unspelled is not None:
-            raise plain(self._unspelled)
+        unspelled = self._before[0]
+        if self.spelling and unspelled is not None:
+            raise plain(unspelled)
         if self.may_spell and not self.spelling:
-            self.spelling, self._unspelled = True, problem
+            self.spelling, self._before = True, (problem, self._before[1])
             return True
         if not self.looping:
             return False

@@ -15,7 +15,7 @@ from transkern.frontend.syntax.syntax import returns
 from transkern.frontend.translate.assigning import Assignments
 from transkern.frontend.translate.joining.dicts import may_get_keys
 from transkern.frontend.translate.joining.halves import half
-from transkern.frontend.translate.joining.joining import join
+from transkern.frontend.translate.joining.joining import has_texts_of_numbers, join
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     ITEM,
@@ -156,6 +156,8 @@ class Branches(Assignments):
         ctx = self.ctx
         if token in self.unmerged:
             one, two, out1, out2 = self.unmerged.pop(token)
+            if has_texts_of_numbers(one, two) and one != two and ctx.grows_at(token) is not None:
+                ctx.must_grow(token, "a list that has another text on each of two paths")
             if same_structure(one, two):
                 joined = join(self, ITEM, one, two, out1, out2)
                 for item in children(joined) or ():

@@ -21,6 +21,7 @@ from transkern.frontend.containers import dict_types, growing, hashed, ordering,
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of
+from transkern.frontend.numpy.functions import vectorizing
 from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.sources import memoised
@@ -192,6 +193,10 @@ class Calls(Constructions):
                 case Known("functools.partial") if positional:
                     held = [self.kept(p, ITEM) for p in positional]
                     return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
+                case Known("numpy.vectorize"):
+                    return vectorizing.made(ctx, positional, keywords)
+                case Known(vectorizing.VECTORIZED):
+                    return vectorizing.called(self, positional, keywords, node)
                 case Known(path) if (made := self._operator(path, positional)) is not None:
                     return made
                 case Known(path) if (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:

@@ -43,7 +43,7 @@ from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.subscripts.storable import converted, storable
 from transkern.frontend.translate.arguments import TABLE, Arguments
-from transkern.frontend.values import dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend.values import doubts, dtypes, python_types  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, is_python_number
@@ -114,6 +114,7 @@ def listed(ctx: Context, value: Value) -> Value:
     return ctx.deref(compose(ctx, "lists", "listed", [value], {}))
 
 
+_ORDER_ALONE = ("argmax", "argmin", "any", "all")  # whose results no type decides
 _METHODS_OF_NUMBERS = ("bit_length", "bit_count", "is_integer")
 """Of Python's integers and floats, for which there are compositions."""
 _ABSTRACT = (
@@ -245,7 +246,8 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
     if module == "numpy" and name in METHODS and args:
         if name == "reshape" and len(args) > 2:  # of the method, they are one shape
             args, keywords = args[:2], {"order": args[2], **keywords}
-        made = call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
+        first = doubts.in_one_type(ctx.deref(args[0])) if name in _ORDER_ALONE else args[0]
+        made = call_array_method(ctx, as_array(ctx, first), name, args[1:], keywords)
         return made if name in ("copy", "transpose") else _of_number(args[0], made)
     if path in _DEPENDING:
         why, help = _DEPENDING[path]

@@ -22,6 +22,7 @@ from transkern.frontend.syntax.syntax import PART
 from transkern.frontend.translate.expressions import Expressions
 from transkern.frontend.values import doubts
 from transkern.frontend.values.describing import describe
+from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.scalars import static_expr
 from transkern.frontend.values.strides import from_outside, place_in_memory
@@ -243,6 +244,8 @@ class Results(Expressions):
                     return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
                 growing.forget_behind_none(self.ctx, owner)
                 made = _list_result(owner)
+                if formatted.is_formatted(owner) and isinstance(made, n.TupleResult):
+                    return replace(made, kind="formatted")
                 if owner.of is not None and isinstance(made, n.TupleResult):
                     return replace(made, kind="rows of record", of=self._class_path(owner.of))
                 return made
@@ -253,6 +256,7 @@ class Results(Expressions):
             case JoinedText(items, between):
                 made = _list_result(items)
                 assert isinstance(made, n.TupleResult), "a list of texts"
+                made = replace(made, kind="formatted") if formatted.is_formatted(items) else made
                 return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
                 return self._text_result(value)
@@ -326,6 +330,8 @@ class Results(Expressions):
                 return self.result(replace(held, kind=kind))
             case Shown(Array(), (held,)):
                 return self.result(held)
+            case Shown(JoinedText() as joined):
+                return self.result(joined)
             case Shown(Hashed() as owner, lists):
                 parts = tuple(self.result(one) for one in lists)
                 return n.TupleResult(parts, "dict of lists", (), hashed.factory(self.ctx, owner))

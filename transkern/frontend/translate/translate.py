@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NoReturn
 
 import numpy as np
 
@@ -42,6 +43,7 @@ from transkern.frontend.values.values import (
     Function,
     GrowingList,
     Hashed,
+    JoinedText,
     OneOf,
     Seq,
     Shown,
@@ -307,10 +309,21 @@ class Translator(Loops):
         alone = given[0] if len(given) == 1 and not isinstance(given[0], ast.Starred) else None
         several = ast.copy_location(ast.Tuple(list(given), ast.Load()), exc)
         value = self.expr(several if alone is None else alone) if given else Static("")
+        shows = isinstance(value, Text) and any(isinstance(a, Shown) for a in value.args)
+        if self.ctx.learned.grows and (shows or isinstance(value, JoinedText)):
+            self._raise_text(error, name, value)
         name, text, args = self.raised_with(name, error, value, alone is not None, exc)
         if _makes_its_message(error) and self.ctx.control.catching and guards.caught(self.ctx, error) is not None:
             text, args = "{}", (b.ZERO,)  # no handler here may read what its class makes of them
         self.ctx.guard(b.FALSE, name, text, args)
+
+    def _raise_text(self, error: type[BaseException], name: str, value: Value) -> NoReturn:
+        """Raises an exception whose message has lists in it: Python makes it of these, as it makes results."""
+        ctx = self.ctx
+        if ctx.control.catching and guards.caught(ctx, error) is not None:
+            ctx.guard(b.FALSE, name, "{}", (b.ZERO,))  # no handler here may read it
+        text = as_text(ctx, value)
+        guards.raise_made(ctx, name, text.template, [self._in_text(a) for a in text.args])
 
     def raised_with(
         self, name: str, error: type[BaseException], value: Value, is_one: bool, node: ast.AST

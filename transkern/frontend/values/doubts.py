@@ -18,7 +18,7 @@ from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
-from transkern.frontend.values.values import Array, Doubt, Kind, Scalar, Split, Static, Value
+from transkern.frontend.values.values import Array, Doubt, Kind, Scalar, Seq, Split, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -285,6 +285,18 @@ def shown(value: Scalar) -> Scalar:
     if value.doubt is None or value.doubt.split is None or not is_of_neither(value):
         return value
     return replace(value, doubt=replace(value.doubt, split=replace(value.doubt.split, exact=True)))
+
+
+def in_one_type(value: Value) -> Value:
+    """The numbers of a list in the types that hold them, for who asks for their order alone: NumPy may make integers or
+    floats of them, as run-time conditions decide."""
+    if not isinstance(value, Seq):
+        return value
+    items = (
+        Scalar(i.expr) if isinstance(i, Scalar) and i.doubt is not None and not is_rounded(i.doubt, i.dtype) else i
+        for i in value.items
+    )
+    return replace(value, items=tuple(items))
 
 
 def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:

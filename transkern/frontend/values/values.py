@@ -152,7 +152,7 @@ class Text:
 class Shown:
     """A list, dict or array in a text: what it holds there stands in lists, or an array, which nobody changes."""
 
-    value: GrowingList | Hashed | Array
+    value: GrowingList | Hashed | Array | JoinedText
     held: tuple[GrowingList | Array, ...]
 
 

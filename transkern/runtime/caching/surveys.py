@@ -142,6 +142,10 @@ class Survey:
             yield from (self.of(value.__func__), self.of(value.__self__))
         elif isinstance(value, functools.partial):
             yield from map(self.of, (value.func, value.args, value.keywords))
+        elif isinstance(value, np.vectorize):
+            parts = (value.pyfunc, value.otypes, value.signature, value.excluded, value.cache)
+            self._when("({0}.pyfunc, {0}.otypes, {0}.signature, {0}.cache) == {1}", value, (*parts[:3], parts[4]))
+            yield from map(self.of, parts)
         elif isinstance(value, property):
             yield from map(self.of, (value.fget, value.fset))
         elif isinstance(value, (staticmethod, classmethod)):

@@ -298,6 +298,8 @@ class Launcher:
             case n.Return(n.TupleResult((n.TupleResult(kind="raise") as error, *changes))):
                 told = host.tuple_of(result_text(self, x) for x in changes)
                 self.line(f"raise (lambda e, c: {with_changes('e', 'c')})({result_text(self, error)}, {told})")
+            case n.Return(n.TupleResult(kind="raise") as error):
+                self.line(f"raise {result_text(self, error)}")
             case n.Return(result):
                 self.line(f"return {result_text(self, result)}")
             case _:

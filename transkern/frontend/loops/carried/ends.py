@@ -30,6 +30,7 @@ from transkern.frontend.values.values import (
     Value,
     are_of_other_lengths,
     children,
+    deleted,
     lies,
     same_structure,
 )
@@ -53,6 +54,9 @@ def end_iteration(state: LoopState, owner: Loops, leaving: bool = False) -> None
                 decides = Static(None) if value.decides is None else Scalar(value.decides)
                 help = "give it a value of one type on every path"
                 ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
+            elif isinstance(value, Unbound) and _is_first_left(state, name, value):
+                state.differing[name] = value
+                state.widened = True
             check_function(state, ctx, name, value)
             if name in state.slots:
                 state.needs_flag(name)
@@ -135,6 +139,13 @@ def end_iteration(state: LoopState, owner: Loops, leaving: bool = False) -> None
     assign_all(state, owner, pending)
     for flag in flags:
         ctx.emit(flag)
+
+
+def _is_first_left(state: LoopState, name: str, value: Unbound) -> bool:
+    """Whether a value that cannot be read is the first one of a name that may be read: to read it in the next iteration
+    is no UnboundLocalError."""
+    new = name not in state.before and name not in state.kinds and name not in state.differing
+    return new and state.is_live(name) and value != deleted(name)
 
 
 def _end_objects(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]]) -> None:

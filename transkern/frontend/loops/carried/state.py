@@ -133,6 +133,7 @@ class LoopState:
         self.contents = Contents(dict(owner.ctx.heap.contents))
         self.numbers, self.counts, self.outside = Numbers(), Counts(), Outside()
         self.made_as: dict[str, Any] = {}  # the kinds that the slots were made as
+        self.differing: dict[str, Unbound] = {}  # names that an iteration is first to leave, with values of two types
         for name in sorted(assigned):
             value = before.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)) or not self.is_live(name):
@@ -234,6 +235,7 @@ class LoopState:
                 owner.env[name] = Maybe(slot, flag, unknown=_unknown(name, self.before.get(name)))
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self.needs_flag(name))  # type: ignore[misc]
+        owner.env.update(self.differing)
         self._note_copied_items(owner.ctx)
         for name, slot in self.slots.items():
             if name in self.outside.shown:
@@ -382,6 +384,8 @@ class LoopState:
             if name in self.outside.never:
                 continue
             if name not in self.slots and name not in self.before and self.is_live(name):
+                if name in self.differing:
+                    env[name] = self.differing[name]
                 continue  # no iteration binds it, as far as the arguments are known
             if self._stays_known(name):
                 continue

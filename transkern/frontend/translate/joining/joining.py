@@ -93,6 +93,9 @@ def join(body: Branches, name: str, one: Value, two: Value, out1: list[n.Stmt], 
                 and ctx.heap.sites[mine.token] not in ctx.learned.growing
             ):
                 ctx.must_grow(mine.token, differ.why)
+        for mine in (one, two) if has_texts_of_numbers(ctx.deref(one), ctx.deref(two)) else ():
+            if ctx.heap.sites[mine.token] not in ctx.learned.growing:
+                ctx.must_grow(mine.token, differ.why)
         contents = join(body, name, ctx.heap.contents[one.token], ctx.heap.contents[two.token], out1, out2)
         if isinstance(contents, Unbound):
             return contents
@@ -219,6 +222,12 @@ def _is_text(value: Value) -> bool:
 
 def _is_char(value: Value) -> bool:
     return characters.code_of(value) is not None
+
+
+def has_texts_of_numbers(*lists: Value) -> bool:
+    """Whether texts with run-time numbers stand in one of two lists: they meet only in lists that grow."""
+    held = [item for one in lists if isinstance(one, Seq) and one.kind == "list" for item in one.items]
+    return any(isinstance(item, Text) for item in held)
 
 
 def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:

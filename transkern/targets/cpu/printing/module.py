@@ -34,7 +34,7 @@ from transkern.targets.cpu.printing.entry.declarations import declarations
 from transkern.targets.cpu.printing.entry.libraries import called_library
 from transkern.targets.cpu.printing.entry.raising import raised
 from transkern.targets.cpu.printing.entry.repeating import Repeating
-from transkern.targets.cpu.printing.entry.results import result_text
+from transkern.targets.cpu.printing.entry.results import called, made_of_parts, result_text
 from transkern.targets.cpu.printing.functions import Function, function_of
 from transkern.targets.cpu.printing.kernels import KernelPrinter
 from transkern.targets.cpu.printing.merging import canonical
@@ -331,6 +331,13 @@ class Module:
                 self.line("break;")
             case n.Continue():
                 self.line("continue;")
+            case n.Return(n.TupleResult(kind="raise") as error):
+                self.span = s.span
+                made = made_of_parts(self, error)
+                self.line(f"if ({made}) Py_IncRef({made});")
+                kind = called(self, "type", [made])
+                self.line(f"if ({kind}) {{ PyErr_SetObject({kind}, {made}); Py_DecRef({kind}); Py_DecRef({made}); }}")
+                self.line(self.leave())
             case n.Return(result):
                 made = result_text(self, result)
                 self.line(f"py_result = {f'py_whole({made})' if isinstance(result, n.TupleResult) else made};")

@@ -89,14 +89,18 @@ def complex_number(module: Module, real: str, imag: str, dtype: str = "") -> str
 
 def container(module: Module, r: n.TupleResult) -> str:
     """A dict, an object, or a list of tuples: made by a small Python function of its parts."""
+    made = made_of_parts(module, r)
+    if r.kind == "raise":
+        module.line(f"if ({made}) tell(self, {made}, {module.places.number(module.span)}, py_args, py_count);")
+    return made
+
+
+def made_of_parts(module: Module, r: n.TupleResult) -> str:
     parts = [result_text(module, item) for item in r.items]
     names = [module.fresh("part") for _ in parts]
     for name, part in zip(names, parts, strict=True):
         module.line(f"PyObject *{name} = {part};")
-    made = called(module, container_text(r), names)
-    if r.kind == "raise":
-        module.line(f"if ({made}) tell(self, {made}, {module.places.number(module.span)}, py_args, py_count);")
-    return made
+    return called(module, container_text(r), names)
 
 
 def called(module: Module, text: str, names: Sequence[str]) -> str:
