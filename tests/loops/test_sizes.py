@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 from transkern import pipeline
 from transkern.frontend.sources.source import live_function
@@ -67,3 +68,20 @@ def test_they_are_as_numpys(function: Callable[..., Any], shape: tuple[int, ...]
     rng = np.random.default_rng(0)
     alike(function, rng.integers(-8, 9, shape).astype(float), 0.5)
     alike(function, rng.integers(-8, 9, shape[::-1]).astype(np.float32).T, 2.0)
+
+
+def behind_a_copy(x: Any, k: Any) -> Any:
+    out = np.empty(len(x) * (k + 2))
+    out[: len(x)] = -x
+    out[len(x) : -len(x)] = np.repeat(x, k)
+    out[-len(x) :] = x * 2
+    return out
+
+
+def test_sizes_that_have_names_are_those_they_are_made_of() -> None:
+    """What is repeated as often as an argument says is stored without a division for each element."""
+    code = transkern.compile(behind_a_copy, types="behind_a_copy(float64[n],int)").emit()
+    assert "floordiv_index(" not in code
+    for k in (3, 1, 0, -1):
+        alike(behind_a_copy, np.arange(5.0), k)
+    alike(behind_a_copy, np.arange(1.0), 2)
