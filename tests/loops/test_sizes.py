@@ -85,3 +85,21 @@ def test_sizes_that_have_names_are_those_they_are_made_of() -> None:
     for k in (3, 1, 0, -1):
         alike(behind_a_copy, np.arange(5.0), k)
     alike(behind_a_copy, np.arange(1.0), 2)
+
+
+def halves(x: Any, base: Any, depth: Any) -> Any:
+    out = np.zeros((depth, x.shape[0]))
+    for k in range(depth):
+        rows = np.reshape(x, (base**k, base ** (depth - k)))
+        out[k, : base**k] = rows.sum(axis=1) / base**k
+    return out
+
+
+def test_a_power_that_is_a_size_is_computed_before_the_loops() -> None:
+    alike(halves, np.arange(27.0), 3, 3)
+    alike(halves, np.arange(8.0), 2, 3)
+    alike(halves, np.arange(1.0), 1, 4)
+    alike(halves, np.arange(9.0), 2, 3)
+    code = transkern.compile(halves, types="halves(float64[n],int,int)").emit()
+    loops = [line for line in code.splitlines() if line.lstrip().startswith("for (")]
+    assert loops and not any("ipow_index(" in line for line in loops)
