@@ -103,3 +103,19 @@ def test_a_power_that_is_a_size_is_computed_before_the_loops() -> None:
     code = transkern.compile(halves, types="halves(float64[n],int,int)").emit()
     loops = [line for line in code.splitlines() if line.lstrip().startswith("for (")]
     assert loops and not any("ipow_index(" in line for line in loops)
+
+
+def ramp(width: Any, step: Any) -> Any:
+    x = np.linspace(-1.0, 1.0, int(width))
+    steps = np.zeros((int(width), int(np.ceil(width / step))))
+    for k in range(steps.shape[1]):
+        steps[:, k] = x * k
+    return steps.sum(axis=1), steps
+
+
+def test_a_float_that_is_a_size_is_converted_once() -> None:
+    for width, step in ((9.0, 2.0), (1.5, 1.0), (0.0, 3.0), (4.0, 0.7), (float("nan"), 1.0), (-2.0, 1.0), (3.0, 0.0)):
+        alike(ramp, width, step)
+    code = transkern.compile(ramp, types="ramp(float,float)").emit()
+    loops = [line for line in code.splitlines() if line.lstrip().startswith("for (")]
+    assert loops and not any("whole_index(" in line for line in loops)
