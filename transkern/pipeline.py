@@ -86,6 +86,7 @@ from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
 from transkern.fuse.lowering.ranges import narrow_ranges
 from transkern.fuse.lowering.relabel import relabel_permuted
+from transkern.fuse.lowering.reshaped import reshape_in_place
 from transkern.fuse.lowering.running import write_out_scans
 from transkern.fuse.lowering.split_axes import split_axes
 from transkern.fuse.lowering.split_complex import split_complex, split_complex_for_devices
@@ -282,6 +283,7 @@ PASSES: tuple[Pass, ...] = (
     filter_rows,
     check_within,
     ask_range_first,  # when nobody asks any more what checks say
+    reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )

@@ -228,7 +228,7 @@ def is_nonnegative(expr: Expr) -> bool:
         case Apply("remainder", (_, b), "index"):
             return is_nonnegative(b)
         case Apply("cast", (x,), "index"):
-            return x.dtype in ("bool", "uint8", "uint16")
+            return x.dtype in ("bool", "uint8", "uint16", "uint32")
         case Apply("where", (Apply("less", (x, Const(0)), _), a, b), "index") if x == b:  # a subscript, wrapped
             return is_nonnegative(a)
         case Apply("where", (_, a, b), "index"):

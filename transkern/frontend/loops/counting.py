@@ -27,6 +27,7 @@ from transkern.parsing import all_nodes
 
 TRIPS = "trips of a count"  # no identifier: the range that such a loop runs over
 _TRIP = "trip of "
+OF_GRID = " of grid "  # behind a name's own text: the trip of that axis of a shape
 _COUNTED = "_transkern_counted"
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE,
@@ -60,7 +61,7 @@ def counted(node: ast.While) -> Count | None:
 
 def shown(name: str) -> str:
     """What a trip is called in code."""
-    return name.removeprefix(_TRIP)
+    return name.removeprefix(_TRIP).partition(OF_GRID)[0]
 
 
 def _found(node: ast.While) -> Count | None:

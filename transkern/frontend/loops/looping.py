@@ -11,7 +11,7 @@ from typing import Any
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
-from transkern.frontend.loops import counting, iterating, over_changes, rolling, steps
+from transkern.frontend.loops import counting, grids, iterating, over_changes, rolling, steps
 from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.loops.leaving import trips_left, where_left
 from transkern.frontend.loops.over_changes import instead, over_values, over_what_changes
@@ -232,6 +232,8 @@ class Loops(Branches):
         source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(self._with_lists(iterable))
         if getattr(node, ORDERLESS, False):
             source = comparable(ctx.deref(source))
+        if grids.as_nest(self, node, target, source, body):
+            return
         counted, over = iterating.iteration(ctx, source), steps.over(ctx, source)
         if isinstance(counted, list) or b.constant(trip_count(*counted[:3])) is not None:
             self.note_decided(iterable)

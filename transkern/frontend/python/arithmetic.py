@@ -115,7 +115,8 @@ def computed(ctx: Context, op: str, args: Sequence[Value]) -> Value:
         size = Apply("power", tuple(b.cast(e, "float64") for e in exprs), "float64")
         fits = Apply("less", (Apply("absolute", (size,), "float64"), Const(2.0**63, "float64")), "bool")
         ctx.guard(fits, "OverflowError", _TOO_LARGE)
-        return Scalar(Apply("power", tuple(exprs), "index"), True)
+        # a loop of products: under a name, so that sizes and places made of it do not compute it again
+        return Scalar(ctx.let(Apply("power", tuple(exprs), "index"), "power"), True)
     if op in ("left_shift", "right_shift") and common == "index":
         ctx.guard(b.compare("greater_equal", exprs[1], b.ZERO), "ValueError", "negative shift count")
         if op == "right_shift":  # C has no shifts by more

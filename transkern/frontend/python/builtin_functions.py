@@ -14,7 +14,7 @@ from transkern.frontend.loops.iterating import iteration
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import spelling
-from transkern.frontend.python.whole import check_whole, to_integer
+from transkern.frontend.python.whole import check_whole, integer_expr, to_integer
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.subscripts.keys import key_object
 from transkern.frontend.subscripts.positions import check_position
@@ -129,6 +129,9 @@ TABLE["builtins.zip"] = _zip
 
 def _ndindex(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     shape = args[0].items if len(args) == 1 and isinstance(args[0], Seq) else tuple(args)
+    for d in shape:
+        holds = b.compare("greater_equal", integer_expr(ctx, d), b.ZERO)
+        ctx.guard(holds, "ValueError", "negative dimensions are not allowed")
     return Method(Seq(shape), "ndindex")
 
 

@@ -18,6 +18,7 @@ from transkern.ir import extremes
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 from transkern.ir.ops import OPS
+from transkern.ir.traverse import buffers_read, variables_read
 
 NO_POSITION = "cannot fit 'numpy.uint64' into an index-sized integer"
 NO_SIZE = "Python int too large to convert to C ssize_t"
@@ -61,7 +62,10 @@ def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
         return Scalar(b.as_index(expr), True)
     held = _finite(ctx, expr)
     ctx.guard(_within(held, -(2.0**63), 2.0**63), "OverflowError", TOO_LARGE)
-    return Scalar(b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index"), True)
+    whole = b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index")
+    if variables_read(whole) <= ctx.facts.entry and not buffers_read(whole):
+        whole = ctx.let(whole, "whole")  # often a size: what is made of it would convert it again for each element
+    return Scalar(whole, True)
 
 
 def _known_number(expr: Expr) -> Any:

@@ -13,7 +13,8 @@ from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import OrNone, Slice, Value
 from transkern.ir import build as b
 from transkern.ir import extremes
-from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.traverse import buffers_read
 
 _FAR = 1 << 32
 """Less than this, a position may be moved without leaving 64 bits."""
@@ -53,6 +54,8 @@ def settle_slice(ctx: Context, item: Slice, extent: Expr) -> Span:
                 length = b.index(gap)  # a[k : k + 3] that is seen to be inside
         if step != 1:
             length = b.floordiv(b.add(length, b.sub(step_value, b.ONE)), step_value)
+        if buffers_read(begin) and not isinstance(begin, Load):  # it would be asked for each element again
+            begin = ctx.let(begin, "start")
         return Span(begin, length, step_value)  # it is only used where the slice holds an element: no clip above
     top = b.sub(extent, b.ONE)
     begin = top if start is None else b.minimum(_from_end(ctx, start, extent, top, floor=-1), top)

@@ -16,6 +16,7 @@ Names = frozenset[str]
 
 _NOTHING: Names = frozenset()
 ORIGIN = "_transkern_origin"  # on a loop over the iterations behind the first: the loop in the function's text
+AXIS_OF = "_transkern_axis_of"  # on a loop over one axis of what a loop in the function's text goes over
 
 
 def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[Names, Names]:
@@ -24,6 +25,9 @@ def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[
     Of a loop that does not stand in the function's text (one made of a comprehension), all names that are ever read,
     but for those that it binds anew in each iteration, which are its own.
     """
+    if (around := getattr(loop, AXIS_OF, None)) is not None:  # behind it, the next iteration may begin
+        each, _ = live_names(function, around)
+        return each, each
     found = _live_at_loops(function).get(getattr(loop, ORIGIN, loop))
     if found is None:
         every = _read(function) | _read(loop)

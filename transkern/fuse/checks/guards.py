@@ -154,12 +154,14 @@ def unify_sizes(program: n.Program) -> n.Program:
     guard (h == h4 // 4)            guard (h == h4 // 4)
     for j < h4 // 4: …       to     for j < h: …
 
-    and behind one that a difference is no negative number, a length is that: ``max(n - 2, 0)`` is ``n - 2``, and
-    ``min(n, 2)`` is 2. What a check before has made sure is not checked again.
+    also where one is made of sizes that have a name (``let k = n * (m + 1)``), and behind one that a difference is no
+    negative number, a length is that: ``max(n - 2, 0)`` is ``n - 2``, and ``min(n, 2)`` is 2. What a check before has
+    made sure is not checked again.
     """
     body = list(program.body)
     buffers = dict(program.buffers)
     entry = _entry(program)
+    named: set[str] = set()  # sizes that are made of others
     facts: list[Fact] = []
 
     def length(e: Expr) -> Expr | None:
@@ -171,8 +173,16 @@ def unify_sizes(program: n.Program) -> n.Program:
         return None
 
     position = 0
-    while position < len(body) and isinstance(body[position], n.Guard):
-        (s,) = map_block((body[position],), length)
+    while position < len(body):
+        first = body[position]
+        if isinstance(first, n.Let) and _is_size(first, entry, body[position + 1 :]):
+            entry.add(first.name)
+            named.add(first.name)
+            position += 1
+            continue
+        if not isinstance(first, n.Guard):
+            break
+        (s,) = map_block((first,), length)
         assert isinstance(s, n.Guard)
         if s.condition == b.TRUE or implied(s.condition, facts):
             del body[position]
@@ -180,12 +190,23 @@ def unify_sizes(program: n.Program) -> n.Program:
         body[position] = s
         position += 1
         for old, new in same_sizes(s.condition):
-            if variables_read(old) | variables_read(new) <= entry:
+            if isinstance(new, Var) and new.name in named and not variables_read(old) & named:
+                old, new = new, old
+            if variables_read(old) | variables_read(new) <= entry and not (
+                variables_read(new) & named and not variables_read(old) & named
+            ):
                 body[position:] = with_one_name(body[position:], buffers, buffers, old, new)
         facts += _facts_at_entry(s.condition, entry)
     if facts:
         body[position:] = _with_sizes(body[position:], buffers, buffers, length)
     return replace(program, body=tuple(body), buffers=buffers)
+
+
+def _is_size(s: n.Let, entry: set[str], behind: Iterable[n.Stmt]) -> bool:
+    """Whether a name is a size that is known when a call begins, for good."""
+    if s.value.dtype != "index" or buffers_read(s.value) or not variables_read(s.value) <= entry:
+        return False
+    return not any(s.name in scalars_set(x) for x in walk(tuple(behind)))
 
 
 def facts_in_front(program: n.Program) -> list[Fact]:

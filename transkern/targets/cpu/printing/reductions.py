@@ -258,6 +258,11 @@ def blocked_loop(
     if threads:
         clauses = "".join(_clause(printer, x) for x in {x.name: x for x in outer}.values())
         printer.line(f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({deal}.shared)" if deal else ""))
+    crossed = not threads and printer.repeated > 0 and _moves(printer, s)
+    if crossed:  # GCC splits a loop around where such bounds cross (``i > 0``), and a copy of the sum has no vectors
+        printer.line("{")
+        printer.depth += 1
+        start, stop = _unknown(printer, f"{i}_first", start), _unknown(printer, f"{i}_stop", stop)
     printer.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {PART}) {{")
     printer.depth += 1
     printer.line(f"const int64_t {i}_end = {i}_block + {PART} < {stop} ? {i}_block + {PART} : {stop};")
@@ -268,9 +273,22 @@ def blocked_loop(
     printer.iteration(s, printer.vectorises(s))
     printer.line("}")
     end_parts(printer, sums)
-    printer.depth -= 1
-    printer.line("}")
+    for _ in range(1 + crossed):
+        printer.depth -= 1
+        printer.line("}")
     end_deal(printer, deal)
+
+
+def _moves(printer: KernelPrinter, s: n.Loop) -> bool:
+    """Whether the bounds of a loop are other ones in each iteration of a loop around."""
+    bounds = variables_read(s.start) | variables_read(s.stop)
+    return any(isinstance(x, n.Loop) and x.axis in bounds for x in walk(printer.program.body))
+
+
+def _unknown(printer: KernelPrinter, name: str, text: str) -> str:
+    """A bound by a name of which the compiler knows nothing."""
+    printer.line(f'int64_t {name} = {text}; __asm__("" : "+r"({name}));')
+    return name
 
 
 def short_loop(printer: KernelPrinter, s: n.Loop, sums: Sequence[n.Accumulate]) -> None:

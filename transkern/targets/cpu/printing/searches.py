@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _TOGETHER = 64
 """Elements that a search looks at together."""
+_SOME = 8
+"""Elements of what is left behind those blocks from which on they are looked at together, too."""
 _BLOCK = 4096
 """Elements of which one is the most, before it is compared with what was the most so far."""
 _FEW = 16
@@ -89,20 +91,32 @@ def _passed_over(
     width: int, together: int = _TOGETHER,
 ) -> str:  # fmt: skip
     """Where to begin a search: behind the blocks in which there is nothing."""
-    i, found, stop = ident(s.axis), f"{ident(name)}_found", printer.c.operand(s.stop)
+    found, stop = f"{ident(name)}_found", printer.c.operand(s.stop)
     at = ident(printer.names.fresh(f"{s.axis}_block"))
+
+    def look(end: str) -> None:
+        """Whether there is anything from `at` to an end, in vectors."""
+        i = ident(s.axis)
+        printer.line(f"uint{8 * width}_t {found} = 0;")
+        printer.line(f"#pragma omp simd reduction(|: {found})")
+        printer.line(f"for (int64_t {i} = {at}; {i} < {end}; ++{i}) {{")
+        printer.depth += 1
+        printer.block(rest)
+        printer.line(f"{found} |= {condition()};")
+        printer.depth -= 1
+        printer.line("}")
+
     printer.line(f"int64_t {at} = {start};")
     printer.line(f"for (; {at} + {together} <= {stop}; {at} += {together}) {{")
     printer.depth += 1
-    printer.line(f"uint{8 * width}_t {found} = 0;")
-    printer.line(f"#pragma omp simd reduction(|: {found})")
-    printer.line(f"for (int64_t {i} = {at}; {i} < {at} + {together}; ++{i}) {{")
-    printer.depth += 1
-    printer.block(rest)
-    printer.line(f"{found} |= {condition()};")
+    look(f"{at} + {together}")
+    printer.line(f"if ({found}) break;")
     printer.depth -= 1
     printer.line("}")
-    printer.line(f"if ({found}) break;")
+    printer.line(f"if ({stop} - {at} >= {_SOME} && {stop} - {at} < {together}) {{  // what is left")
+    printer.depth += 1
+    look(stop)
+    printer.line(f"if (!{found}) {at} = {stop};")
     printer.depth -= 1
     printer.line("}")
     return at
