@@ -36,6 +36,7 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.kept import keep_elements
+from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
@@ -84,7 +85,6 @@ from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cud
 from transkern.fuse.lowering.lower import lower
 from transkern.fuse.lowering.naming import name_axes
 from transkern.fuse.lowering.raised import raise_loops
-from transkern.fuse.lowering.ranges import narrow_ranges
 from transkern.fuse.lowering.relabel import relabel_permuted
 from transkern.fuse.lowering.reshaped import reshape_in_place
 from transkern.fuse.lowering.running import write_out_scans

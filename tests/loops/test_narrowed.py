@@ -9,7 +9,7 @@ import pytest
 
 import transkern
 from tests.tools import source_of
-from transkern.fuse.lowering.ranges import narrow_ranges
+from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.ir import nodes as n
 from transkern.ir.traverse import exprs, walk
 from transkern.pipeline import PASSES, program_of
