@@ -89,7 +89,9 @@ class _Products:
         if not _is_product(s):
             return False
         small = self.is_small(s)
-        return small is not None and (self.is_exact(s) or small == b.TRUE)
+        # of complex numbers, of which parts are infinite, a library makes other parts NaN
+        known = small == b.TRUE and not is_complex(self.buffers[s.outs[0]].dtype)  # type: ignore[union-attr]
+        return small is not None and (self.is_exact(s) or known)
 
     def versions(self, s: n.Loop | n.While) -> list[n.Stmt] | None:
         """A loop twice, where the sizes of products in it tell which of the two is the faster one; once, where it is
