@@ -56,7 +56,9 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
         return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.session.span), "dot"))
     inner = b.constant(inner_x)
     of_columns = inner == 1 and by == "dot" and is_complex(dtype) and x.ndim == y.ndim == 2  # BLAS adds nothing to zero
-    if x.ndim <= 2 and y.ndim <= 2 and (inner is None or inner > 4 or of_columns):
+    # of infinite parts a library makes other parts NaN; in a loop, a call for each product of a few is too much
+    of_complex = is_complex(dtype) and ctx.session.steps_take_views and not ctx.control.trips
+    if x.ndim <= 2 and y.ndim <= 2 and (inner is None or inner > 4 or of_columns or of_complex):
         dims = (*(x.dims[:-1] if x.ndim > 1 else ()), *(y.dims[1:] if y.ndim > 1 else ()))
         name = by if ctx.session.steps_take_views else "matmul"
         return step(ctx, name, {"left": x, "right": y}, {"product": (dtype, dims)})[0]
