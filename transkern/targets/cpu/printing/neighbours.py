@@ -103,8 +103,10 @@ def _conditional(block: Iterable[n.Stmt], under: bool) -> Iterator[Load]:
         for e in own_exprs(s):
             yield from _in(e, under)
         inside = under and not (isinstance(s, n.Loop) and _stays_a_loop(s))  # what is around a loop has its branches
+        if isinstance(s, n.If):
+            inside |= not any(isinstance(x, n.Loop) and _stays_a_loop(x) for x in walk((s,)))
         for body in bodies(s):
-            yield from _conditional(body, inside or isinstance(s, n.If))
+            yield from _conditional(body, inside)
 
 
 def _stays_a_loop(s: n.Loop) -> bool:
