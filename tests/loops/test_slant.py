@@ -38,7 +38,7 @@ CASES = {
     ),
     "three": ("a[i, j] = a[i, j - 1] * 0.5 + a[i - 1, j] * 0.25 + a[i - 1, j - 1] * 0.125", True),
     "two arrays": ("t = a[i, j - 1] * 0.5\nb[i, j] = t + b[i - 1, j + 1]\na[i, j] = b[i, j] * 0.5 + a[i, j]", True),
-    "two rows up": ("if i > 1:\n  a[i, j] = a[i, j - 1] * 0.5 + a[i - 2, j] * 0.25", False),
+    "two rows up": ("if i > 1:\n  a[i, j] = a[i, j - 1] * 0.5 + a[i - 2, j] * 0.25", True),
     "a row far to the right": ("a[i, j] = a[i, j - 1] * 0.5 + a[i - 1, m - 1] * 0.25", False),
     "whole numbers": ("c[i, j] = c[i, j - 1] + c[i - 1, j]", False),
 }

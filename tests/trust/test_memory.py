@@ -46,7 +46,7 @@ from tests.trust import functions as f
 compiled = {g: transkern.compile(g, target="cpu") for g in (f.sorted_outer, f.outer, f.outer_in_turn, f.outer_in_rows)}
 def check():
     for g, c in compiled.items():
-        assert repr(c(np.ones(5), np.ones(6))) == repr(g(np.ones(5), np.ones(6))), g
+        assert repr(c(np.ones(50), np.ones(60))) == repr(g(np.ones(50), np.ones(60))), g
 check()
 assert "py_lost" in compiled[f.outer_in_rows].emit()
 most = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize() + (400 << 20)
