@@ -91,7 +91,7 @@ def _from_disk(
     if stored is None:
         return None
     entry = stored.entry
-    few.ask(entry["few"], arg_types)
+    few.ask(entry.get("few", ()), arg_types)
     if "demand" in entry:
         raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]))
     if "name" not in entry:  # what it asked for is small in other calls
@@ -114,7 +114,7 @@ def _from_disk(
         entry["kernels"], tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
         tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
         stored.survey.conditions, profile=profile,
-        few=tuple(map(tuple, entry["few"])),
+        few=tuple(map(tuple, entry.get("few", ()))),
     )  # fmt: skip
 
 
