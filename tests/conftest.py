@@ -118,8 +118,8 @@ def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 @pytest.fixture(autouse=True)
 def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Arrays in tests are small: most are to try the code that large ones get (`fuse/choices/small_sizes.py`)."""
-    others = "OTHER_SIZES" in vars(request.module)
-    if zlib.crc32(request.node.nodeid.encode()) % 4 and not others:
+    names = vars(request.module)
+    if "ANY_SIZE" in names or (zlib.crc32(request.node.nodeid.encode()) % 4 and "OTHER_SIZES" not in names):
         monkeypatch.setattr(few, "SMALL_SIZE", 0)
 
 

@@ -16,6 +16,8 @@ from transkern.ir.traverse import walk
 from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
 
 # body of a function of x: float64[n, m] and k; what it returns; how many stores of zeros are left
+ANY_SIZE = True  # a product is a step of a library
+
 FILLS = {
     "every element once": ("for i in range(n):\n  for j in range(m):\n   y[i, j] = x[i, j]", 0),
     "the first row, then from the row before": (
