@@ -105,7 +105,10 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     at = np.take(at, np.arange(count) * several)
     at = np.where(at < 0, at + n, at)
     order = np.argsort(at, kind="mergesort")
-    at[order] = at[order] + np.arange(count)
+    if several:
+        at[order] += np.arange(count)  # which types of positions do not take
+    else:
+        at = np.arange(count) + at
     made = np.zeros((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), a.dtype)
     old = np.ones(n + count, bool)
     old[at] = False
