@@ -193,3 +193,24 @@ def test_devices_multiply_with_libraries(monkeypatch: pytest.MonkeyPatch) -> Non
     compiled = transkern.compile(walked, target="cuda")
     np.testing.assert_allclose(compiled(*sized(2), 3), walked(*sized(2), 3), rtol=1e-12)
     assert compiled.cache_info().specialisations == ["cuda: (float64[a_0,a_0], float64[a_0], int)"]
+
+
+def of_rows(x, y):
+    out = np.empty((len(x), len(y)))
+    for i in range(len(x)):
+        out[i] = np.sqrt(((y - x[i]) ** 2).sum(axis=1))
+    return out
+
+
+def test_many_rows_are_no_few_elements() -> None:
+    """Nor where another array is as short as they are: lanes over rows read a turned copy, whose sizes are any."""
+    compiled, rng = transkern.compile(of_rows, target="cpu"), np.random.default_rng(0)
+    for rows, others in ((200, 150), (200, 5), (5, 4), (200, 5)):
+        given = rng.standard_normal((rows, 6)), rng.standard_normal((others, 6))
+        np.testing.assert_allclose(compiled(*given), of_rows(*given), rtol=1e-12)
+    wanted = ["(float64[x_0,x_1], float64[y_0,x_1])", "(float64[x_0,x_1], float64[5,x_1])"]
+    assert kinds(compiled) == [*wanted, "(float64[x_0,6], float64[4,6])"]
+    hits = compiled.cache_info().hits
+    for _ in range(5):
+        compiled(*given)
+    assert compiled.cache_info().hits == hits

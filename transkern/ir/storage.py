@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
 
@@ -27,3 +29,12 @@ SMALL_SIZES = 6
 """Choices of such sizes that one function has code for in a process: others run the code for any size."""
 FEW = "<"
 """Behind what is asked for to be a constant (``x.1<``): only where it is small."""
+
+
+def small_among(shapes: Iterable[Sequence[int]], most: int = SMALL_SIZE) -> set[int]:
+    """The sizes that are small for arrays of these shapes, all arrays of a call: of long rows and many columns the
+    short axis is none, unless it is a short row, as code for any size stages it better (`fuse/schedule/turn.py`)."""
+    every = list(shapes)
+    found = {size for shape in every for size in shape if 0 < size <= most}
+    large = {size for shape in every if max(shape, default=0) > SMALL_SIZE for size in shape if size > SHORT_ROW}
+    return found - large

@@ -106,7 +106,7 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
         call = _without_short_rows(call, rows)
     held = [k for k, t in enumerate(types) if type(t).__name__ in ("ArrayType", "NumbersType")]
     if without_small and (small := [(held[k], axis) for _, k, axis in made.few]):
-        call = _without_small_sizes(call, small)
+        call = _without_small_sizes(call, small, held)
     if not constants and not strided:
         return call
 
@@ -122,13 +122,16 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
     return compare
 
 
-def _without_small_sizes(call: Callable[..., Any], sizes: Sequence[tuple[int, int]]) -> Callable[..., Any]:
-    from transkern.ir.storage import SMALL_SIZE
+def _without_small_sizes(
+    call: Callable[..., Any], sizes: Sequence[tuple[int, int]], arrays: Sequence[int]
+) -> Callable[..., Any]:
+    from transkern.ir.storage import SMALL_SIZE, small_among
 
     def compare(*args: Any) -> Any:
         try:
             for k, axis in sizes:
-                if 0 < args[k].shape[axis] <= SMALL_SIZE:
+                extent = args[k].shape[axis]
+                if 0 < extent <= SMALL_SIZE and extent in small_among(getattr(args[j], "shape", ()) for j in arrays):
                     return NotImplemented
         except (AttributeError, IndexError, TypeError):
             pass  # it is no such array: that is told by the code itself

@@ -18,7 +18,7 @@ from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.values.others import instead_of
 from transkern.ir.extremes import fits
-from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, SMALL_SIZE
+from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, small_among
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
@@ -321,10 +321,12 @@ def types_of(
     aligned = {name: are_aligned([memory[name]]) for name in memory}
     aligned |= {name: are_aligned([memory[m] for m in members]) for members in shared for name in members}
     numbers = {1, *(value.shape[-1] for value in memory.values() if is_short(value))}
-    numbers |= {
-        extent for name in memory for axis, extent in enumerate(memory[name].shape)
-        if 0 < extent <= SMALL_SIZE and f"{name}.{axis}{FEW}" in demands
-    }  # fmt: skip
+    if any(demand.endswith(FEW) for demand in demands):
+        small = small_among(value.shape for value in memory.values())
+        numbers |= {
+            extent for name in memory for axis, extent in enumerate(memory[name].shape)
+            if extent in small and f"{name}.{axis}{FEW}" in demands
+        }  # fmt: skip
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 import types
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, types_of
-from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, SMALL_SIZE
+from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, small_among
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
@@ -101,10 +102,9 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
     """
     demands = set(demands)
     short = {1, *(t.dims[-1] for t in stated if isinstance(t, ArrayType) and _has_short_rows(t))}
-    short |= {
-        d for name, t in zip(names, stated, strict=True) if isinstance(t, ArrayType)
-        for k, d in enumerate(t.dims) if isinstance(d, int) and d <= SMALL_SIZE and f"{name}.{k}{FEW}" in demands
-    }  # fmt: skip
+    arrays = [(name, _sizes(t)) for name, t in zip(names, stated, strict=True) if isinstance(t, ArrayType)]
+    small = small_among(sizes for _, sizes in arrays)
+    short |= {d for name, sizes in arrays for k, d in enumerate(sizes) if d in small and f"{name}.{k}{FEW}" in demands}
     seen: dict[int | str, str] = {}
     found: list[ArgType] = []
     for name, kind in zip(names, stated, strict=True):
@@ -114,8 +114,7 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
                 for k, d in enumerate(kind.dims):
                     constant = isinstance(d, int) and (d in short or f"{name}.{k}" in demands)
                     dims.append(d if constant else seen.setdefault(d, f"{name}_{k}"))
-                extents = tuple(d if isinstance(d, int) else 0 for d in kind.dims)
-                found.append(replace(kind, dims=tuple(dims), extents=extents))
+                found.append(replace(kind, dims=tuple(dims), extents=_sizes(kind)))
             case ConstantType(value):
                 found += types_of([name], [value], {name} & demands)
             case ScalarType():
@@ -123,6 +122,11 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
             case _:
                 raise TypesNeeded(f"only a call tells how `{name}` is made up: {kind}")
     return tuple(found)
+
+
+def _sizes(kind: ArrayType) -> tuple[int, ...]:
+    """The sizes of an array; a named one is large."""
+    return tuple(d if isinstance(d, int) else sys.maxsize for d in kind.dims)
 
 
 def _has_short_rows(kind: ArrayType) -> bool:

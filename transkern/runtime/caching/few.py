@@ -11,7 +11,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.ir.storage import SMALL_SIZE
+from transkern.ir.storage import SMALL_SIZE, small_among
 
 
 def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
@@ -20,9 +20,10 @@ def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
     if not sizes:
         return
     arrays = list(arrays_in(types))
+    small = small_among((getattr(x, "extents", ()) for x in arrays), SMALL_SIZE)
     for demand, k, axis in sizes:
         extents = getattr(arrays[k], "extents", ())
-        if extents and 0 < extents[axis] <= SMALL_SIZE and isinstance(arrays[k].dims[axis], str):
+        if extents and extents[axis] in small and isinstance(arrays[k].dims[axis], str):
             raise NeedsConstant(demand, CompileError(refusals.INTERNAL, f"the size `{demand}` is small"), sizes)
 
 
