@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
+from transkern.ir.storage import SHORT_ROW, SMALL_SIZE, small_among
 from transkern.runtime import structures
+from transkern.runtime.caching.few import is_array_of_code
 from transkern.runtime.caching.watching import Conditions
 
 if TYPE_CHECKING:
@@ -103,10 +105,10 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
     rows = [k for k, t in arrays if len(t.dims) > 1 and isinstance(t.dims[-1], str)]
     call = made.call
     if rows and made.target != "cpu":  # whose code sees to it itself
-        call = _without_short_rows(call, rows)
-    held = [k for k, t in enumerate(types) if type(t).__name__ in ("ArrayType", "NumbersType")]
+        call = _without(call, _short_rows(rows))
+    held = [k for k, t in enumerate(types) if is_array_of_code(t)]
     if without_small and (small := [(held[k], axis) for _, k, axis in made.few]):
-        call = _without_small_sizes(call, small, held)
+        call = _without(call, _small_sizes(small, held))
     if not constants and not strided:
         return call
 
@@ -122,17 +124,13 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
     return compare
 
 
-def _without_small_sizes(
-    call: Callable[..., Any], sizes: Sequence[tuple[int, int]], arrays: Sequence[int]
-) -> Callable[..., Any]:
-    from transkern.ir.storage import SMALL_SIZE, small_among
+def _without(call: Callable[..., Any], has_better: Callable[[Sequence[Any]], bool]) -> Callable[..., Any]:
+    """`call`, but where there is better code for the arguments."""
 
     def compare(*args: Any) -> Any:
         try:
-            for k, axis in sizes:
-                extent = args[k].shape[axis]
-                if 0 < extent <= SMALL_SIZE and extent in small_among(getattr(args[j], "shape", ()) for j in arrays):
-                    return NotImplemented
+            if has_better(args):
+                return NotImplemented
         except (AttributeError, IndexError, TypeError):
             pass  # it is no such array: that is told by the code itself
         return call(*args)
@@ -140,17 +138,19 @@ def _without_small_sizes(
     return compare
 
 
-def _without_short_rows(call: Callable[..., Any], rows: Sequence[int]) -> Callable[..., Any]:
+def _small_sizes(sizes: Sequence[tuple[int, int]], arrays: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
+    """Whether one of the sizes, of which argument along which axis, is small among those of all the arrays."""
+    def are_small(args: Sequence[Any]) -> bool:
+        found = {args[k].shape[axis] for k, axis in sizes}
+        return min(found) <= SMALL_SIZE and not found.isdisjoint(
+            small_among(getattr(args[k], "shape", ()) for k in arrays)
+        )
+
+    return are_small
+
+
+def _short_rows(rows: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
+    """Whether one of these arguments has short rows."""
     from transkern.frontend.values.types import is_short
-    from transkern.ir.storage import SHORT_ROW
 
-    def compare(*args: Any) -> Any:
-        try:
-            for k in rows:
-                if args[k].shape[-1] <= SHORT_ROW and is_short(args[k]):
-                    return NotImplemented
-        except (AttributeError, IndexError, TypeError):
-            pass  # it is no array: that is told by the code itself
-        return call(*args)
-
-    return compare
+    return lambda args: any(args[k].shape[-1] <= SHORT_ROW and is_short(args[k]) for k in rows)

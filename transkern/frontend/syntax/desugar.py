@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from transkern.frontend.syntax import matching
@@ -454,3 +454,23 @@ def without_jumps(body: Sequence[ast.stmt], broken: str, skipped: str) -> list[a
             result.append(placed(ast.If(ast.UnaryOp(ast.Not(), left), rest, []), s))
         return result
     return result
+
+
+def fresh_name(name: str, taken: set[str]) -> str:
+    """A name like `name` that is not among those `taken`, which it is from now on."""
+    count, made = 1, name
+    while made in taken:
+        count += 1
+        made = f"{name}_{count}"
+    taken.add(made)
+    return made
+
+
+class Rename(ast.NodeTransformer):
+    """Other names for names."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)

@@ -18,7 +18,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from transkern.frontend.syntax.desugar import placed
+from transkern.frontend.syntax.desugar import Rename, fresh_name, placed
 from transkern.parsing import all_nodes, child_nodes, once_a_tree, own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
@@ -172,12 +172,7 @@ class _Loops(ast.NodeTransformer):
     visit_Assign = visit_AugAssign = visit_Return = visit_Expr = _statement
 
     def fresh(self, name: str) -> str:
-        count, made = 1, name
-        while made in self.names:
-            count += 1
-            made = f"{name}_{count}"
-        self.names.add(made)
-        return made
+        return fresh_name(name, self.names)
 
     def generator(self, node: ast.expr) -> ast.FunctionDef | None:
         match node:
@@ -203,7 +198,7 @@ class _Loops(ast.NodeTransformer):
         before = _parameters(function, of, renamed)
         if before is None:
             return None
-        body = [_Rename(renamed).visit(copy.deepcopy(s)) for s in function.body]
+        body = [Rename(renamed).visit(copy.deepcopy(s)) for s in function.body]
         return self._written(node, [*before, *body], first, f"{function.name}_ended")
 
     def _written(
@@ -225,7 +220,7 @@ class _Loops(ast.NodeTransformer):
         """What yields the elements of a generator expression, of `map` or of `filter`."""
         if isinstance(node, ast.GeneratorExp):
             names = {x.id for g in node.generators for x in all_nodes(g.target) if isinstance(x, ast.Name)}
-            rename = _Rename({name: self.fresh(f"{name}_here") for name in sorted(names)})
+            rename = Rename({name: self.fresh(f"{name}_here") for name in sorted(names)})
             parts = copy.deepcopy(node)
             made: list[ast.stmt] = [ast.Expr(ast.Yield(rename.visit(parts.elt)))]
             for k, part in reversed(list(enumerate(parts.generators))):
@@ -304,7 +299,7 @@ class _Lists(ast.NodeTransformer):
             return node
         names = {x.id for x in all_nodes(first.target) if isinstance(x, ast.Name)}
         own = {name: self.owner.fresh(f"{name}_here") for name in sorted(names)}
-        rename = _Rename(own)
+        rename = Rename(own)
         parts = [copy.deepcopy(e) for e in (first.target, node.elt, *first.ifs)]
         target, value, *ifs = (rename.visit(e) for e in parts)
         return self._list(target, first.iter, value, ifs, node)
@@ -323,14 +318,6 @@ class _Lists(ast.NodeTransformer):
         for s in (_assign(name, ast.List([], ast.Load())), ast.For(to, of, body, [])):
             self.loops.append(placed(s, at))
         return ast.copy_location(ast.Name(name, ast.Load()), at)
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
 
 
 def _parameters(function: ast.FunctionDef, call: ast.Call, renamed: Mapping[str, str]) -> list[ast.stmt] | None:

@@ -16,7 +16,7 @@ import copy
 from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
-from transkern.frontend.syntax.desugar import assign, load, placed
+from transkern.frontend.syntax.desugar import Rename, assign, fresh_name, load, placed
 from transkern.parsing import all_nodes, own_nodes
 
 _USED_UP = frozenset(["list", "max", "min", "set", "sorted", "sum", "tuple"])
@@ -69,12 +69,12 @@ class _Tries:
         """`value` with the name of a list for a comprehension that is the first thing to be evaluated."""
         match value:
             case ast.ListComp(elt, generators) if _is_plain(value):
-                name = self._fresh("items")
+                name = fresh_name("items", self.names)
                 found.append((name, value, (elt, generators)))
                 return ast.copy_location(load(name), value)
             case ast.Call(func, [ast.GeneratorExp(elt, generators) as given, *_], _) if self._uses_up(func):
                 if _is_plain(given):
-                    name = self._fresh("items")
+                    name = fresh_name("items", self.names)
                     found.append((name, given, (elt, generators)))
                     value.args[0] = ast.copy_location(load(name), given)
             case ast.Call(func, [first, *_], _) if _is_name(func):
@@ -97,7 +97,7 @@ class _Tries:
     def _loop(self, name: str, at: ast.expr, parts: _Parts) -> list[ast.stmt]:
         elt, generators = parts
         own = sorted({x.id for g in generators for x in all_nodes(g.target) if isinstance(x, ast.Name)})
-        rename = _Rename({one: self._fresh(f"{one}_here") for one in own})
+        rename = Rename({one: fresh_name(f"{one}_here", self.names) for one in own})
         add = ast.Call(ast.Attribute(load(name), "append", ast.Load()), [rename.visit(elt)], [])
         made: list[ast.stmt] = [placed(ast.Expr(add), at)]
         for k, part in reversed(list(enumerate(generators))):
@@ -107,22 +107,6 @@ class _Tries:
             made = [ast.For(rename.visit(part.target), source, made, [])]
         inner = [placed(s, at) for s in made]
         return [assign(name, ast.List([], ast.Load()), at), *self.block(inner)]
-
-    def _fresh(self, name: str) -> str:
-        count, made = 1, name
-        while made in self.names:
-            count += 1
-            made = f"{name}_{count}"
-        self.names.add(made)
-        return made
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Name(self.names.get(node.id, node.id), node.ctx), node)
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -33,5 +33,10 @@ def arrays_in(types: Iterable[Any]) -> Iterator[Any]:
         inner = getattr(kind, "items", None)
         if isinstance(inner, tuple):
             yield from arrays_in(inner)
-        elif type(kind).__name__ in ("ArrayType", "NumbersType"):
+        elif is_array_of_code(kind):
             yield kind
+
+
+def is_array_of_code(kind: Any) -> bool:
+    """Whether the code has an array for an argument of this type."""
+    return type(kind).__name__ in ("ArrayType", "NumbersType")
