@@ -250,6 +250,7 @@ PASSES: tuple[Pass, ...] = (
     keep_elements,
     choose_values,  # of what are numbers now
     name_values,
+    hoist_gathers,  # columns of the rows of windows
     ask_once,
     decide_signs,
     narrow_arithmetic,  # when all that computes with an element stands beside it

@@ -141,3 +141,47 @@ def test_rows_that_may_fail_are_taken_apart_where_nobody_sees_what_is_done_by_th
         with pytest.raises(OverflowError, match="math range error"):
             call(x, y, given)
     np.testing.assert_array_equal(mine, theirs)
+
+
+def in_place_of_what_it_takes(x: Any) -> tuple[float, Any]:
+    s, total = x.copy(), 0.0
+    for i in range(len(x)):
+        s[i] = math.exp(s[i] - 1)
+        total += s[i]
+    return total, s
+
+
+def of_the_one_before(x: Any) -> tuple[float, Any]:
+    s, total = x.copy(), 0.0
+    for i in range(1, len(x)):
+        s[i] = math.exp(s[i - 1] - 1)
+        total += s[i]
+    return total, s
+
+
+def of_the_one_behind(x: Any) -> tuple[float, Any]:
+    s, total = x.copy(), 0.0
+    for i in range(len(x) - 1):
+        s[i] = math.exp(s[i + 1] - 1)
+        total += s[i]
+    return total, s
+
+
+@pytest.mark.parametrize("function, apart", [
+    (in_place_of_what_it_takes, True), (of_the_one_before, False), (of_the_one_behind, None),
+])  # fmt: skip
+def test_what_may_fail_is_stored_when_nothing_has(function: Any, apart: bool | None) -> None:
+    source = "import math\n" + source_of_function(function)
+    program = program_of(source, function.__name__, "f(float64[n])", PASSES[: PASSES.index(distribute_rows) + 1])
+    if apart is not None:
+        assert any("i_block" in s.axis for s in walk(program.body) if isinstance(s, n.Loop)) == apart
+    compiled = transkern.compile(function, target="cpu")
+    rng = np.random.default_rng(1)
+    for count in (0, 1, 40, 3000):
+        x = rng.uniform(-3, 1, count)
+        want, got = function(x), compiled(x)
+        np.testing.assert_allclose(got[0], want[0], rtol=1e-12)
+        np.testing.assert_allclose(got[1], want[1], rtol=1e-14)
+    x[0] = x[2500] = 1e3
+    with pytest.raises(OverflowError, match="math range error"):
+        compiled(x)

@@ -69,12 +69,41 @@ def downwards(x: Any, size: int) -> Any:
     return y
 
 
+def by_a_name(x: Any, size: int) -> Any:
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        place = size // 2
+        y[i] = i + x[place]
+    return y
+
+
+def under_what_is_the_same(x: Any, size: int) -> Any:
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        for _ in range(2):
+            if size > -3:
+                part = x[size] * 2
+                if size < 2**40:
+                    y[i] += i + part
+    return y
+
+
+def under_what_changes(x: Any, size: int) -> Any:
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        last = size // 2 - i
+        if i > 2:
+            y[i] = x[last] + x[size]
+    return y
+
+
 FUNCTIONS = (
-    mean_of_squares, of_two, stored_before, stored_behind, in_a_branch, one_place, one_place_later, downwards
+    mean_of_squares, of_two, stored_before, stored_behind, in_a_branch, one_place, one_place_later, downwards,
+    by_a_name, under_what_is_the_same, under_what_changes,
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("function", [mean_of_squares, of_two, one_place], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [mean_of_squares, of_two, one_place, by_a_name], ids=lambda f: f.__name__)
 def test_loops_have_no_checks(function: Callable[..., Any]) -> None:
     signature = f"{function.__name__}(float64[n],int)"
     made = pipeline.run(specialise(live_function(function), parse_signature(signature)[1], True))

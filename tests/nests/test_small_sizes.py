@@ -63,6 +63,27 @@ def scaled(a, x):
     return (a * x).sum(axis=1)
 
 
+def in_loops(a, x, steps):
+    y = x.copy()
+    for _ in range(steps):
+        for i in range(len(x)):
+            y[i] = 0.0
+            for j in range(len(x)):
+                y[i] += a[i, j] * x[j]
+        x = np.sin(y)
+    return x
+
+
+def looked_up(edges, values, x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        for k in range(len(edges)):
+            if x[i] < edges[k]:
+                break
+            out[i] += values[k]
+    return out
+
+
 @dataclass
 class Model:
     turn: Any
@@ -109,6 +130,22 @@ def test_only_what_is_multiplied() -> None:
     given = rng.standard_normal((40, 3, 3)), rng.standard_normal((70, 3))
     np.testing.assert_allclose(compiled(*given), turned(*given), rtol=1e-12)
     assert kinds(compiled) == ["(float64[turns_0,3,3], float64[points_0,3])"]
+
+
+def test_loops_that_run_often_whatever_the_sizes() -> None:
+    """By steps that sizes do not count, or over many elements."""
+    compiled = transkern.compile(in_loops, target="cpu")
+    for n in (3, 0, 40, 3):
+        np.testing.assert_allclose(compiled(*sized(n), 6), in_loops(*sized(n), 6), rtol=1e-11)
+    assert kinds(compiled) == ["(float64[3,3], float64[3], int)", "(float64[a_0,a_0], float64[a_0], int)"]
+    compiled = transkern.compile(looked_up, target="cpu")
+    rng = np.random.default_rng(0)
+    edges, values = np.arange(9.0), rng.random(9)
+    for count in (40, 5000, 40, 5000, 0):
+        x = rng.uniform(-1, 12, count)
+        np.testing.assert_array_equal(compiled(edges, values, x), looked_up(edges, values, x))
+    few, many = (f"(float64[{k}], float64[{k}], float64[x_0])" for k in ("edges_0", "9"))
+    assert sorted(kinds(compiled)) == sorted([few, many])
 
 
 @pytest.mark.parametrize("order", [(2, 20), (20, 2)])

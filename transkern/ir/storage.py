@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 import numpy as np
 
@@ -29,6 +30,9 @@ SMALL_SIZES = 6
 """Choices of such sizes that one function has code for in a process: others run the code for any size."""
 FEW = "<"
 """Behind what is asked for to be a constant (``x.1<``): only where it is small."""
+FEW_OF_MANY = "<<"
+"""The same (``x.1<<``) where the arrays of the call have `MANY` elements besides."""
+MANY = 4096
 
 
 def small_among(shapes: Iterable[Sequence[int]], most: int = SMALL_SIZE) -> set[int]:
@@ -38,3 +42,24 @@ def small_among(shapes: Iterable[Sequence[int]], most: int = SMALL_SIZE) -> set[
     found = {size for shape in every for size in shape if 0 < size <= most}
     large = {size for shape in every if max(shape, default=0) > SMALL_SIZE for size in shape if size > SHORT_ROW}
     return found - large
+
+
+def small_demanded(
+    demands: Iterable[tuple[str, int, int]], shapes: Sequence[Sequence[int]], most: int = SMALL_SIZE
+) -> list[tuple[str, int, int]]:
+    """Those of the demands (``x.1<``, which of the arrays, along which axis) that hold for arrays of these shapes."""
+    small = small_among(shapes, most)
+    many = sum(map(prod, shapes)) >= MANY
+    return [
+        (demand, k, axis) for demand, k, axis in demands
+        if axis < len(shapes[k]) and shapes[k][axis] in small and (many or not demand.endswith(FEW_OF_MANY))
+    ]  # fmt: skip
+
+
+def small_of_names(demands: Iterable[str], shapes: Mapping[str, Sequence[int]]) -> set[int]:
+    """The sizes that such demands ask for, of arrays of these names and shapes."""
+    places = {name: k for k, name in enumerate(shapes)}
+    parts = [(demand, *demand.rstrip(FEW).rpartition(".")[::2]) for demand in demands if demand.endswith(FEW)]
+    asked = [(demand, places[name], int(axis)) for demand, name, axis in parts if name in places]
+    known = list(shapes.values())
+    return {known[k][axis] for _, k, axis in small_demanded(asked, known)}

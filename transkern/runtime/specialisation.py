@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CHANGES, CompileError
-from transkern.ir.storage import SHORT_ROW, SMALL_SIZE, small_among
+from transkern.ir.storage import SHORT_ROW, SMALL_SIZE, small_demanded
 from transkern.runtime import structures
 from transkern.runtime.caching.few import is_array_of_code
 from transkern.runtime.caching.watching import Conditions
@@ -107,8 +107,8 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
     if rows and made.target != "cpu":  # whose code sees to it itself
         call = _without(call, _short_rows(rows))
     held = [k for k, t in enumerate(types) if is_array_of_code(t)]
-    if without_small and (small := [(held[k], axis) for _, k, axis in made.few]):
-        call = _without(call, _small_sizes(small, held))
+    if without_small and made.few:
+        call = _without(call, _small_sizes(made.few, held))
     if not constants and not strided:
         return call
 
@@ -138,13 +138,14 @@ def _without(call: Callable[..., Any], has_better: Callable[[Sequence[Any]], boo
     return compare
 
 
-def _small_sizes(sizes: Sequence[tuple[int, int]], arrays: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
-    """Whether one of the sizes, of which argument along which axis, is small among those of all the arrays."""
+def _small_sizes(sizes: Sequence[tuple[str, int, int]], arrays: Sequence[int]) -> Callable[[Sequence[Any]], bool]:
+    """Whether one of the sizes (`Program.few`) is small among those of all the arrays, which are these arguments."""
+    places = [(arrays[k], axis) for _, k, axis in sizes]
+
     def are_small(args: Sequence[Any]) -> bool:
-        found = {args[k].shape[axis] for k, axis in sizes}
-        return min(found) <= SMALL_SIZE and not found.isdisjoint(
-            small_among(getattr(args[k], "shape", ()) for k in arrays)
-        )
+        if min([args[k].shape[axis] for k, axis in places]) > SMALL_SIZE:
+            return False
+        return bool(small_demanded(sizes, [getattr(args[k], "shape", ()) for k in arrays]))
 
     return are_small
 

@@ -18,7 +18,7 @@ from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.values.others import instead_of
 from transkern.ir.extremes import fits
-from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, small_among
+from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, small_of_names
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
@@ -313,8 +313,8 @@ def types_of(
     Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
     looks at it, and so are the sizes of short rows (`is_short`), for which there is better code. An integer that 64
     bits do not hold is a constant; `demands` names what else must be one: ``"axis"`` a scalar parameter, ``"x.1"`` a
-    dim, ``"x.1<"`` a dim where it is small (`SMALL_SIZE`). `shared` are groups of arguments that share memory; those of
-    `readonly` are stored into and must not be.
+    dim, ``"x.1<"`` a dim where it is small (`ir.storage.small_demanded`). `shared` are groups of arguments that share
+    memory; those of `readonly` are stored into and must not be.
     """
     group = {name: members[0] for members in shared for name in members}
     memory = {name: value for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray)}
@@ -322,11 +322,7 @@ def types_of(
     aligned |= {name: are_aligned([memory[m] for m in members]) for members in shared for name in members}
     numbers = {1, *(value.shape[-1] for value in memory.values() if is_short(value))}
     if any(demand.endswith(FEW) for demand in demands):
-        small = small_among(value.shape for value in memory.values())
-        numbers |= {
-            extent for name in memory for axis, extent in enumerate(memory[name].shape)
-            if extent in small and f"{name}.{axis}{FEW}" in demands
-        }  # fmt: skip
+        numbers |= small_of_names(demands, {name: value.shape for name, value in memory.items()})
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):

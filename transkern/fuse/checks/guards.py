@@ -7,7 +7,7 @@ while (order.size > 0):                  while (order.size > 0):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import takewhile
 
@@ -64,7 +64,7 @@ def _block(statements: tuple[n.Stmt, ...], facts: list[Fact]) -> tuple[n.Stmt, .
 def hoist_guards(program: n.Program) -> n.Program:
     """Guards move in front of what cannot be seen from outside, allocations, work on temporaries and results, and with
     them what they ask arrays for (the first subscript that is outside); and out of loops that do not change what they
-    ask, where they ask whether the loop runs:
+    ask (nor what names mean in it, nor the conditions that they are asked under), where they ask whether the loop runs:
 
         for i in 0 .. n:                       guard (n <= 0 or size < 2**31)
             guard (size < 2**31)      to       for i in 0 .. n: y[i] = x[i] / size**2
@@ -85,21 +85,46 @@ def _outside(s: n.Stmt, arguments: set[str]) -> list[n.Stmt]:
     """A statement, behind those guards of it that ask the same in each iteration, before anything can be seen of it."""
     s = with_bodies(s, lambda body: tuple(x for inner in body for x in _outside(inner, arguments)))
     step = b.constant(s.step) if isinstance(s, n.Loop) else None
-    if not isinstance(s, n.Loop) or s.fails or not step or not any(isinstance(x, n.Guard) for x in s.body):
+    if not isinstance(s, n.Loop) or s.fails or not step or not any(isinstance(x, n.Guard) for x in walk(s.body)):
         return [s]
     changed = scalars_set(s) | {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
     written = buffers_written(s)
     never = b.compare("greater_equal" if step > 0 else "less_equal", s.start, s.stop)
+    same: dict[str, Expr] = {}  # the names of what is the same in each iteration
     moved: list[n.Stmt] = []
     left: list[n.Stmt] = []
     for x in s.body:
-        if isinstance(x, n.Guard) and not any(
-            variables_read(e) & changed or buffers_read(e) & written for e in (x.condition, *x.args)
+        if isinstance(x, n.Let):
+            value = b.map_expr(x.value, partial(_meaning, same))
+            if not variables_read(value) & changed and not buffers_read(value):
+                same[x.name] = value
+        guards = _asked(x, same)
+        if guards and all(
+            not variables_read(e) & changed and not buffers_read(e) & written for y in guards for e in own_exprs(y)
         ) and all(_harmless(y, arguments) for y in left):
-            moved.append(replace(x, condition=b.either(never, x.condition)))
+            moved += (replace(y, condition=b.either(never, y.condition)) for y in guards)
         else:
             left.append(x)
     return [*moved, replace(s, body=tuple(left))]
+
+
+def _asked(s: n.Stmt, same: Mapping[str, Expr]) -> list[n.Guard]:
+    """What a statement asks that does nothing but ask, with what names in it mean."""
+    match s:
+        case n.Guard():
+            (meant,) = map_block((s,), partial(_meaning, same))
+            assert isinstance(meant, n.Guard)
+            return [meant]
+        case n.If(condition, then, orelse) if not orelse and all(isinstance(x, n.Guard) for x in then):
+            asked = b.logical_not(b.map_expr(condition, partial(_meaning, same)))
+            guards = [y for x in then for y in _asked(x, same)]
+            return [replace(y, condition=b.either(asked, y.condition)) for y in guards]
+        case _:
+            return []
+
+
+def _meaning(same: Mapping[str, Expr], e: Expr) -> Expr | None:
+    return same.get(e.name) if isinstance(e, Var) else None
 
 
 def _hoist(out: list[n.Stmt], arguments: set[str]) -> None:

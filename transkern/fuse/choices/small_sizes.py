@@ -3,48 +3,65 @@
 What is done to a few elements takes no time, but what surrounds it does: a call of a library for a product, and in a
 loop in order the beginnings and ends of loops over elements whose number only a run knows. With sizes that are known,
 the elements are variables, and a product, or a step of a simulation of five bodies, is straight-line code. So the sizes
-are asked for that products of matrices have, and those of array statements in loops in order.
+are asked for that products of matrices have, and those of array statements and of loops in loops in order. Where sizes
+say how often such a loop is run as well, there must be large ones among them: a table of nine edges for many numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Reduce, Var
-from transkern.ir.storage import FEW
+from transkern.ir.storage import FEW, FEW_OF_MANY, SMALL_SIZE
 from transkern.ir.traverse import exprs, variables_read, walk
 
 
 def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
     """Such sizes: how one asks for them to be constants, of which of the arrays, along which axis."""
-    sizes: set[str] = set()
-    for extent in _extents(program):
-        sizes |= variables_read(extent)
     arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
+    sizes = frozenset(d.name for x in arrays for d in x.dims if isinstance(d, Var))
+    asked: dict[str, str] = {}
+    for extent in _in_products(program):
+        asked |= dict.fromkeys(variables_read(extent) & sizes, FEW)
+    for extent, mark in _in_loops(program.body, sizes, None):
+        asked |= {name: mark for name in variables_read(extent) & sizes if asked.get(name) != FEW}
     return tuple(
-        (f"{x.name}.{axis}{FEW}", k, axis)
+        (f"{x.name}.{axis}{asked[d.name]}", k, axis)
         for k, x in enumerate(arrays)
-        for axis, d in enumerate(x.dims) if isinstance(d, Var) and d.name in sizes
+        for axis, d in enumerate(x.dims) if isinstance(d, Var) and d.name in asked
     )  # fmt: skip
 
 
-def _extents(program: n.Program) -> Iterator[Expr]:
+def _in_products(program: n.Program) -> Iterator[Expr]:
     for s in walk(program.body):
         if isinstance(s, n.Library) and s.name in ("matmul", "dot"):
             for name, view in s.operands:
                 yield from program.buffers[name].dims if view is None else view.dims
-    yield from _in_loops(program.body, False)
 
 
-def _in_loops(block: Iterable[n.Stmt], inside: bool) -> Iterator[Expr]:
-    """How many elements array statements in loops in order compute."""
+def _in_loops(block: Iterable[n.Stmt], sizes: frozenset[str], around: str | None) -> Iterator[tuple[Expr, str]]:
+    """How many elements array statements in loops in order compute, and how often loops inside them run, each with what
+    one asks for it with. `around`: that of loops in the loops that the block is in, if any."""
     for s in block:
         match s:
-            case n.Loop() | n.While():
-                yield from _in_loops((*s.head, *s.body) if isinstance(s, n.While) else s.body, True)
+            case n.While():
+                yield from _in_loops((*s.head, *s.body), sizes, FEW)
+            case n.Loop():
+                if around is not None:
+                    yield from ((x, around) for x in (s.start, s.stop))
+                yield from _in_loops(s.body, sizes, FEW if around == FEW or _is_long(s, sizes) else FEW_OF_MANY)
             case n.If():
-                yield from _in_loops((*s.then, *s.orelse), inside)
-            case _ if inside:
-                yield from (axis.extent for axis in getattr(s, "axes", ()))
-                yield from (axis.extent for e in exprs((s,)) if isinstance(e, Reduce) for axis in e.axes)
+                yield from _in_loops((*s.then, *s.orelse), sizes, around)
+            case _ if around is not None:
+                yield from ((axis.extent, FEW) for axis in getattr(s, "axes", ()))
+                yield from ((axis.extent, FEW) for e in exprs((s,)) if isinstance(e, Reduce) for axis in e.axes)
+
+
+def _is_long(s: n.Loop, sizes: frozenset[str]) -> bool:
+    """Whether a loop may run often though all sizes are small."""
+    trips = b.constant(b.sub(s.stop, s.start))
+    if trips is not None:
+        return abs(trips) > SMALL_SIZE
+    return not variables_read(b.sub(s.stop, s.start)) <= sizes

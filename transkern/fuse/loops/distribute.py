@@ -206,6 +206,9 @@ class _Distributing(MakingWalk):
         if parts is None:
             return None
         rows, handed = parts
+        together = rows
+        if any(isinstance(x, n.Guard) for x in walk(rows)):
+            rows, handed = _stored_behind(rows, handed)
         own = {name for x in handed for name in _set(x)}
         updated = {name for x in handed for name in buffers_written(x)}
         written = {name for x in rows for name in buffers_written(x)}
@@ -238,13 +241,14 @@ class _Distributing(MakingWalk):
             replace(x, condition=b.map_expr(x.condition, term)) if isinstance(x, n.If) else map_statement(x, term)
             for x in handed
         ]
-        rows = [*rows, *(n.Let(v.name, e, span=s.span) for e, v in named.items())]
+        lets = [n.Let(v.name, e, span=s.span) for e, v in named.items()]
+        rows, together = [*rows, *lets], [*together, *lets]
         checked = any(isinstance(x, n.Guard) for x in walk(rows))
         if checked and not (are_unseen(rows, self.buffers) and self.forgotten(handed)):
             return None
         if checked and any(isinstance(x, n.Guard) for x in walk(handed)):
             return None  # the first that fails may be of either
-        if not _is_dear(rows) or not self.row_by_row(s, rows, checked):
+        if not _is_dear(rows) or not self.row_by_row(s, together, checked):
             return None
         return s, rows, [replace(s, body=tuple(handed))]
 
@@ -335,6 +339,23 @@ def _handed_on(s: n.Loop) -> tuple[list[n.Stmt], list[n.Stmt]] | None:
     if any(updated & (buffers_used(x) | buffers_written(x)) for x in rows):
         return None
     return rows, handed
+
+
+def _stored_behind(rows: list[n.Stmt], handed: list[n.Stmt]) -> tuple[list[n.Stmt], list[n.Stmt]]:
+    """What iterations have for themselves, but for what takes the place of what they read: that is stored when none of
+    them has raised an error, so that it is there still if they run again."""
+    read = {name for x in walk(rows) for e in own_exprs(x) for name in buffers_read(e)}
+    stores: list[n.Stmt] = []
+    left: list[n.Stmt] = []
+    for x in rows:
+        if isinstance(x, n.Store) and x.buffer in read and isinstance(x.value, (Var, Const)):
+            stores.append(x)
+        else:
+            left.append(x)
+            read_here = {name for y in walk((x,)) for e in own_exprs(y) for name in buffers_read(e)}
+            if any(isinstance(y, n.Store) and y.buffer in read_here | buffers_written(x) for y in stores):
+                return rows, handed
+    return left, [*stores, *handed]
 
 
 def _is_dear(block: Iterable[n.Stmt]) -> bool:

@@ -28,6 +28,8 @@ from transkern.records import replace
 
 _FEW = 16
 """Iterations of a window, at most: those of more hold more elements than there are registers."""
+_FEW_EXITS = 4
+"""The same where iterations leave the window with numbers: of more, C compilers make branches."""
 _STATEMENTS = 64
 """Statements that it becomes, at most."""
 _PLAIN = (n.Loop, n.Let, n.Assign, n.If, n.Accumulator, n.Accumulate, n.Break, n.Continue)
@@ -148,6 +150,10 @@ def _is_a_window(s: n.Loop) -> bool:
     if any(isinstance(x, n.Accumulator) and not _may_be_a_variable(x) for x in inside):
         return False
     if any(isinstance(x, n.Accumulate) and x.position is not None for x in inside):
+        return False
+    if count > _FEW_EXITS and any(isinstance(x, n.Break) for x in inside) and not all(
+        x.value.dtype == "bool" for x in inside if isinstance(x, n.Assign)
+    ):  # fmt: skip
         return False
     return _written((s,)) <= _STATEMENTS and all(_leaves_at_ends(x.body) for x in inside if isinstance(x, n.Loop))
 

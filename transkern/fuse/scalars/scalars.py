@@ -286,6 +286,14 @@ def settle_after_loop(program: n.Program) -> n.Program:
     for i in 0 .. n:                     for i in 0 .. n:
         x[i] = 0               to            x[i] = 0
         last := i                        if 0 < n: last := n - 1
+
+    and where each way out of the loop sets them too, the value that they have without one before it:
+
+    for i in 0 .. n:                     if 0 < n: place := n
+        if x[i] > y:                     for i in 0 .. n:
+            place := i         to            if x[i] > y:
+            break                                place := i
+        place := i + 1                           break
     """
     return replace(program, body=_settled(program.body))
 
@@ -294,33 +302,50 @@ def _settled(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
     out: list[n.Stmt] = []
     for s in statements:
         s = with_bodies(s, _settled)
-        if not isinstance(s, n.Loop) or any(isinstance(x, (n.Break, n.Return)) for x in walk(s.body)):
+        if not isinstance(s, n.Loop) or any(isinstance(x, (n.Return, n.Continue)) for x in walk(s.body)):
             out.append(s)
             continue
+        leaves = _breaks(s.body)
         changed = scalars_set(s) | {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
         written = buffers_written(s)
         read = {e.name for e in exprs(s.body) if isinstance(e, Var)}
         read |= {x.count for x in walk(s.body) if isinstance(x, (n.Compact, n.Filter))}  # they count on from there
-        after: list[n.Stmt] = []
+        if leaves:
+            read |= {name for e in own_exprs(s) for name in variables_read(e)}
+        settled: list[n.Stmt] = []
         body: list[n.Stmt] = []
         for x in s.body:
             if (
                 isinstance(x, n.Assign) and x.name not in read
                 and not variables_read(x.value) & changed and not buffers_read(x.value) & written
-                and sum(isinstance(y, n.Assign) and y.name == x.name for y in walk(s.body)) == 1
-                and not any(isinstance(y, n.Continue) for y in walk(s.body))
+                and all(x.name in names for names in leaves) and not (leaves and buffers_read(x.value))
+                and sum(isinstance(y, n.Assign) and y.name == x.name for y in walk(s.body)) == 1 + len(leaves)
             ):  # fmt: skip
-                after.append(x)
+                settled.append(x)
             else:
                 body.append(x)
         out.append(replace(s, body=tuple(body)))
-        if after:
-            last = _last(s)
-            values = map_block(tuple(after), partial(_replaced, Var(s.axis), last))
+        if settled:
+            values = map_block(tuple(settled), partial(_replaced, Var(s.axis), _last(s)))
             condition = b.compare("less", s.start, s.stop) if _forward(s) else b.compare("less", s.stop, s.start)
             if condition != b.FALSE:
-                out.append(n.If(condition, values, span=s.span))
+                out.insert(len(out) - bool(leaves), n.If(condition, values, span=s.span))
     return tuple(out)
+
+
+def _breaks(block: Iterable[n.Stmt], names: frozenset[str] = frozenset()) -> list[frozenset[str]]:
+    """For each statement that leaves the loop whose body `block` is in: the names that are set just before it."""
+    out = []
+    for s in block:
+        match s:
+            case n.Break():
+                out.append(names)
+            case n.If(then=then, orelse=orelse):
+                out += _breaks(then) + _breaks(orelse)
+            case _:
+                pass
+        names = names | {s.name} if isinstance(s, n.Assign) else frozenset()
+    return out
 
 
 def _replaced(old: Expr, new: Expr, e: Expr) -> Expr | None:

@@ -55,6 +55,9 @@ _VECTORS = 4
 _FEW = 8
 """A part of the lanes with which it is no longer worth it to go on together."""
 
+_SOON = 16
+"""How many iterations before its end a loop goes on together as long as any lane does: as fast as those one by one."""
+
 _COUNTED = 4
 """Bytes of numbers from which on lanes are counted that go on. Narrower ones do not hold the count of their lanes, and
 there are so many of them in a vector that one goes on as fast as many."""
@@ -201,6 +204,10 @@ class _Vectorising(Walk):
             next_ = self.names.fresh(f"{s.axis}_next")
             self.variables[next_] = "index"
             yield n.Assign(next_, s.start, span=s.span)
+            if self.counts and s.step == b.ONE:
+                soon = b.compare("less", b.sub(s.stop, Var(s.axis)), b.index(_SOON))
+                some = Apply("not_equal", (Var(block.going, self.truth), Const(0, self.truth)), "bool")
+                enough = b.either(enough, b.both(some, soon))
             leave = n.If(b.logical_not(enough), (n.Break(span=s.span),), span=s.span)
             go_on = n.Assign(next_, b.add(Var(s.axis), s.step), span=s.span)
             yield replace(s, body=(*loaded, count_them, together, go_on, leave))

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, ScalarType, types_of
-from transkern.ir.storage import FEW, MANY_ROWS, SHORT_ROW, small_among
+from transkern.ir.storage import MANY_ROWS, SHORT_ROW, small_of_names
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
 from transkern.runtime.calls.stated import stated_types, states_types
@@ -103,8 +103,7 @@ def as_called(names: Sequence[str], stated: Types, demands: Iterable[str] = ()) 
     demands = set(demands)
     short = {1, *(t.dims[-1] for t in stated if isinstance(t, ArrayType) and _has_short_rows(t))}
     arrays = [(name, _sizes(t)) for name, t in zip(names, stated, strict=True) if isinstance(t, ArrayType)]
-    small = small_among(sizes for _, sizes in arrays)
-    short |= {d for name, sizes in arrays for k, d in enumerate(sizes) if d in small and f"{name}.{k}{FEW}" in demands}
+    short |= small_of_names(demands, dict(arrays))
     seen: dict[int | str, str] = {}
     found: list[ArgType] = []
     for name, kind in zip(names, stated, strict=True):

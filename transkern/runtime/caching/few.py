@@ -11,7 +11,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.ir.storage import SMALL_SIZE, small_among
+from transkern.ir.storage import SMALL_SIZE, small_demanded
 
 
 def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
@@ -20,10 +20,8 @@ def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
     if not sizes:
         return
     arrays = list(arrays_in(types))
-    small = small_among((getattr(x, "extents", ()) for x in arrays), SMALL_SIZE)
-    for demand, k, axis in sizes:
-        extents = getattr(arrays[k], "extents", ())
-        if extents and extents[axis] in small and isinstance(arrays[k].dims[axis], str):
+    for demand, k, axis in small_demanded(sizes, [getattr(x, "extents", ()) for x in arrays], SMALL_SIZE):
+        if isinstance(arrays[k].dims[axis], str):
             raise NeedsConstant(demand, CompileError(refusals.INTERNAL, f"the size `{demand}` is small"), sizes)
 
 
