@@ -147,3 +147,57 @@ def test_names_in_a_loop_for_what_is_computed_before_it() -> None:
     program = pipeline.program_of(text, "f", "f(float64[n], float, float)", pipeline.PASSES)
     kernels = [s for s in program.body if isinstance(s, n.Kernel)]
     assert kernels and "cos" not in repr(kernels)
+
+
+def best_of_rows(x: Any, c: Any) -> Any:
+    best, label = np.full(len(x), np.inf), np.zeros(len(x), np.int64)
+    for k in range(len(c)):
+        d = np.abs(x - c[k])
+        closer = d < best
+        best[closer] = d[closer]
+        label[closer] = k
+    return best, label
+
+
+def best_of_elements(x: Any, c: Any) -> Any:
+    best, label = np.full(len(x), np.inf), np.zeros(len(x), np.int64)
+    for i in range(len(x)):
+        for k in range(len(c)):
+            if abs(x[i] - c[k]) < best[i]:
+                best[i] = abs(x[i] - c[k])
+                label[i] = k
+    return best, label
+
+
+def best_in_branches(x: Any, c: Any) -> Any:
+    best, label = np.zeros(len(x)), np.full(len(x), -1)
+    for i in range(len(x)):
+        low, high = np.inf, -np.inf
+        for k in range(len(c)):
+            if c[k] > x[i]:
+                if c[k] < low:
+                    low = c[k]
+                    label[i] = k
+            elif c[k] > high:
+                high = c[k]
+                label[i] = label[i] * 2 - k
+        best[i] = high - low
+    return best, label
+
+
+@pytest.mark.parametrize("function", [best_of_rows, best_of_elements, best_in_branches])
+def test_elements_that_some_lanes_store_are_chosen(function: Callable[..., Any]) -> None:
+    """A vector does not branch on whether one of its lanes stores: that depends on data."""
+    made = transkern.compile(function, target="cpu", types="(float64[n], float64[m])")
+    text = made.emit()
+    lanes = text[text.index("for (int64_t k = 0") :].split("} else")[0]
+    assert "label[" in lanes and "if (" not in lanes
+    assert "no-thread-jumps" in text
+    rng = np.random.default_rng(1)
+    x = np.append(rng.integers(-5, 6, 300), [np.nan, np.inf, -np.inf, -0.0])
+    c = np.append(rng.integers(-5, 6, 20), [np.nan, -0.0, np.inf])
+    with np.errstate(invalid="ignore"):
+        for given in ((x, c), (x[:70], c[:2]), (x[:5], c), (x[:0], c), (x, c[:0])):
+            for got, want in zip(made(*given), function(*given), strict=True):
+                np.testing.assert_array_equal(got, want)
+                np.testing.assert_array_equal(np.signbit(got), np.signbit(want))

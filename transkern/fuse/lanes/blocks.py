@@ -16,7 +16,7 @@ of its iterations go together: what is loaded once then serves four times, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from transkern.fuse.lanes.memory import VECTOR, accesses, contiguous, narrowest, touched_in_loops, widest
@@ -324,10 +324,12 @@ class _Blocking:
                     self.buffers[buffer] = replace(old, name=buffer, dims=(*old.dims, count))
                     out.append(replace(x, buffer=buffer))
         uniform = Uniform(plan.lanes.axis, plan.body)
+        stores = (lanes_own(s, copy, lane) for copy in copies for s in plan.body if isinstance(s, n.Store))
+        certain = {Load(s.buffer, s.index, s.value.dtype) for s in stores if isinstance(s, n.Store)}
 
         def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
             shared, own = self.shared_loads([lanes_own(s, copy, lane) for copy in copies for s in run], lane)
-            inner = tuple(self.selected(own, lane))
+            inner = tuple(self.selected(own, lane, certain))
             return [*shared, n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", inner, span=run[0].span)]
 
         def divided(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
@@ -367,23 +369,28 @@ class _Blocking:
         else:
             yield from parts_of(s, found, axis, uniform, start, b.sub(b.add(start, count), b.ONE))
 
-    def selected(self, run: Iterable[n.Stmt], lane: Var, holds: Expr = b.TRUE) -> Iterator[n.Stmt]:
+    def selected(
+        self, run: Iterable[n.Stmt], lane: Var, certain: Container[Load], holds: Expr = b.TRUE
+    ) -> Iterator[n.Stmt]:
         """The statements, done where `holds`: what lives in lanes is stored in any case, as it was where a branch is
-        not taken, so that it can stay in registers."""
+        not taken, so that it can stay in registers; and so are elements `certain` to be the lane's own, which it would
+        wait for where only some of a vector are stored."""
         for s in run:
             match s:
                 case n.Let(value=value) if holds != b.TRUE:  # computed in any case; what it loads may not be there
                     yield replace(s, value=loaded_where(holds, value, lane))
                 case n.Store(buffer, index, value):
                     yield replace(s, value=b.where(holds, value, Load(buffer, index, value.dtype)))
-                case n.If(condition, then, orelse) if only_lanes((*then, *orelse), lane):
-                    taken = Var(self.names.fresh("taken"), "bool")
-                    yield n.Let(taken.name, b.where(holds, condition, b.FALSE), span=s.span)
-                    yield from self.selected(then, lane, taken)
+                case n.If(condition, then, orelse) if only_lanes((*then, *orelse), lane, certain):
+                    asked = b.where(holds, condition, b.FALSE)
+                    taken = asked if isinstance(asked, Var) else Var(self.names.fresh("taken"), "bool")
+                    if taken is not asked:
+                        yield n.Let(taken.name, asked, span=s.span)
+                    yield from self.selected(then, lane, certain, taken)
                     if orelse:
                         other = Var(self.names.fresh("taken"), "bool")
                         yield n.Let(other.name, b.where(holds, b.logical_not(taken), b.FALSE), span=s.span)
-                        yield from self.selected(orelse, lane, other)
+                        yield from self.selected(orelse, lane, certain, other)
                 case _:
                     yield s
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from transkern.ir import build as b
@@ -125,12 +125,14 @@ def _leaves(s: n.Stmt) -> bool:
     )  # fmt: skip
 
 
-def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
-    """Whether all that a branch does is arithmetic, and to store to what lives in lanes."""
+def only_lanes(block: Sequence[n.Stmt], lane: Var, certain: Container[Load] = frozenset()) -> bool:
+    """Whether all that a branch does is arithmetic, and to store to what lives in lanes, and to elements `certain` to
+    be the lane's own."""
     return all(
-        only_lanes((*s.then, *s.orelse), lane) if isinstance(s, n.If)
+        only_lanes((*s.then, *s.orelse), lane, certain) if isinstance(s, n.If)
         else is_arithmetic(s.value) if isinstance(s, n.Let)
-        else isinstance(s, n.Store) and s.index == (lane,) for s in block
+        else isinstance(s, n.Store) and (s.index == (lane,) or Load(s.buffer, s.index, s.value.dtype) in certain)
+        for s in block
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.lanes.memory import VECTOR, widest
-from transkern.fuse.lanes.together import Copy, always, lanes_own
+from transkern.fuse.lanes.together import Copy, always, is_arithmetic, lanes_own
 from transkern.fuse.lowering.copies import with_names
 from transkern.fuse.scalars.load_once import is_beside, is_within, stays
 from transkern.fuse.schedule.leave import settled_at_end
@@ -176,7 +176,7 @@ class _Vectorising(Walk):
         if isinstance(s, n.While):
             still = self.masked(s.head, on, block, inner)
             goes = Var(self.names.fresh("goes"), "bool")
-            inner.append(n.Let(goes.name, b.both(still, self.own(s.condition, still, block)), span=s.span))
+            inner.append(n.Let(goes.name, _both(still, self.own(s.condition, still, block)), span=s.span))
             inner.append(n.Store(live, (lane,), goes, span=s.span))
             self.masked(s.body, goes, block, inner)
         elif (gone := settled_at_end(s)) is not None and self.all_there(s):
@@ -255,7 +255,7 @@ class _Vectorising(Walk):
                 case n.Store():
                     out.append(n.If(on, (lanes_own(s, block.copy, lane),), span=s.span))
                 case n.If(condition, then, orelse):
-                    taken = self.let("taken", b.both(on, self.own(condition, on, block)), out, s)
+                    taken = self.let("taken", _both(on, self.own(condition, on, block)), out, s)
                     still = self.masked(then, taken, block, out)
                     other: Expr = b.FALSE
                     if orelse or still != taken:
@@ -292,6 +292,14 @@ class _Vectorising(Walk):
         own = lanes_own(n.Let("", b.map_expr(e, change)), block.copy, block.lane)
         assert isinstance(own, n.Let)
         return own.value
+
+
+def _both(on: Expr, own: Expr) -> Expr:
+    """Whether both hold, without a branch in between: what is the lane's own loads nothing that is not there."""
+    found = b.both(on, own)
+    if isinstance(found, Apply) and found.args == (on, own) and is_arithmetic(own):
+        return Apply("logical_and", (on, own), "bool")
+    return found
 
 
 def _with_wide_truths(

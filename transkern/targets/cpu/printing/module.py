@@ -38,6 +38,7 @@ from transkern.targets.cpu.printing.entry.results import called, made_of_parts, 
 from transkern.targets.cpu.printing.functions import Function, function_of
 from transkern.targets.cpu.printing.kernels import KernelPrinter
 from transkern.targets.cpu.printing.merging import canonical
+from transkern.targets.cpu.printing.neighbours import NO_BRANCHES, choose_twice
 from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
@@ -187,7 +188,7 @@ class Module:
             f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
             f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
             f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
-            f"{HEADERS}{SCHEDULED}"
+            f"{HEADERS}{SCHEDULED}{NO_BRANCHES if choose_twice(p.body) else ''}"
         )
 
     def math(self) -> str:

@@ -1,4 +1,4 @@
-"""Kernels that GCC 12 vectorises wrongly, and what is written before them.
+"""Kernels that GCC 12 vectorises wrongly, or with branches, and what is written before them.
 
 *Loads of neighbours under a condition, and stores of neighbours.*
 
@@ -19,6 +19,17 @@ their own order, or some of both. GCC takes ``vpermilpd`` for such orders, which
 the first, third and fourth pair allow it, and does not ask what the second one needs (`avx_vpermilp_parallel`, where
 the case of eight elements falls through to that of four). Rows of two and four never have such orders. Vectors of 32
 bytes are right.
+
+*Choices by one truth.*
+
+    taken = total < best[lane];
+    label[lane] = taken ? c : label[lane];
+    best[lane] = taken ? total : best[lane];
+
+GCC goes on from the first choice to the second without asking again ("jump threading"), finds that an element that is
+not taken is stored as it was, and leaves that out: a store under a mask, with a branch around it for vectors of which
+none is taken. Such branches depend on data, and the elements are read again before they are there: three times as slow.
+So a module with such loops is compiled without.
 """
 
 from __future__ import annotations
@@ -38,6 +49,13 @@ HALF_VECTORS = """\
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
 __attribute__((target("prefer-vector-width=256")))  // GCC 12 mixes up rows of three in vectors of 64 bytes
 #endif"""
+
+NO_BRANCHES = """\
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-thread-jumps")  // which makes branches of choices by one truth, in vectors
+#endif
+"""
+"""Behind the headers: functions that are compiled in different ways do not go into each other."""
 
 _WRITTEN_OUT = 16
 """Iterations of a loop, at most, that GCC may write out before it looks at the loop around."""
@@ -130,3 +148,23 @@ def _in(e: Expr, under: bool) -> Iterator[Load]:
                 yield from _in(x, under)
         case Const() | Var() | Reduce():
             pass
+
+
+def choose_twice(body: Iterable[n.Stmt]) -> bool:
+    """Whether a loop for vectors chooses twice by one truth what it stores."""
+    loops = (s for s in walk(tuple(body)) if isinstance(s, n.Loop) and s.kind == "parallel")
+    return any(_chooses_twice(s.body) for s in loops)
+
+
+def _chooses_twice(body: Iterable[n.Stmt]) -> bool:
+    truths = {s.name for s in body if isinstance(s, n.Let) and s.value.dtype == "bool"}
+    seen: set[str] = set()
+    for s in body:
+        match s:
+            case n.Store(value=Apply("where", (Var(name), *_))) if name in truths:
+                if name in seen:
+                    return True
+                seen.add(name)
+            case _:
+                pass
+    return False
