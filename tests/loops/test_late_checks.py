@@ -120,9 +120,9 @@ def test_nothing_is_computed_for_its_check_alone() -> None:
     for function in (gates, prices):
         text = kernels(function)
         assert "in_bounds &= " not in text and "#pragma omp simd reduction(|: " in text
-        assert "int64_t fine" in text  # a flag as wide as what is computed
+        assert "int64_t wrong" in text  # a flag as wide as what is computed
 
 
 def test_iterations_with_loops_inside_have_a_flag_each() -> None:
     text = kernels(bilateral)
-    assert "int64_t fine" in text and re.search(r"failed\w*_lanes\w*\[lane\w*\] = ", text)
+    assert "int64_t wrong" in text and re.search(r"failed\w*_lanes\w*\[lane\w*\] = ", text)

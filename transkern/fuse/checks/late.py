@@ -1,6 +1,6 @@
 """Checks of what a loop itself computes are looked at behind it:
 
-    for j in 0 .. n:                           fine := all of
+    for j in 0 .. n:                           wrong := any of
         p := 1                                     parallel j in 0 .. n:
         for t in 0 .. m:                               p, failed := 1, False
             guard (p + c != 0)                         for t in 0 .. m:
@@ -8,7 +8,7 @@
             p := (1 - g) * p                               g := p / (p + c)
             out[j, t] = g                                  p := (1 - g) * p
                                                            out[j, t] = g
-                                               if not fine: the loop in order
+                                               if wrong: the loop in order
 
 The loop runs in any order as if all checks held. If one did not, it runs again, in order: it raises where Python does.
 So what it stores must not be seen by itself nor, when it raises, by the caller; and nothing that stands behind a check
@@ -50,11 +50,12 @@ def dear_values(loop: n.Loop) -> frozenset[str]:
 
 
 def with_late_checks(
-    loop: n.Loop, buffers: dict[str, n.Buffer], private: Iterable[str], failed: Var, fine: str,
+    loop: n.Loop, buffers: dict[str, n.Buffer], private: Iterable[str], failed: Var, wrong: str,
     dear: Iterable[str] = (),
 ) -> n.Loop | None:  # fmt: skip
     """The loop with those of its checks that look at what it computes, or at `dear` values, put off until the end of an
-    iteration: `failed`, which is 0 until then, notes them, and `fine` is told. None where that cannot be."""
+    iteration: `failed`, which is 0 until then, notes them, and `wrong` is told (not that all is well: of an ``&`` over
+    vectors GCC makes one over elements, and keeps those of a block in memory). None where that cannot be."""
     inside = list(walk(loop.body))
     if len(inside) > _STATEMENTS or not all(isinstance(s, _PLAIN) for s in inside):
         return None
@@ -89,8 +90,8 @@ def with_late_checks(
 
     zero = b.FALSE if failed.dtype == "bool" else Const(0.0, failed.dtype)
     begin = n.Assign(failed.name, zero, span=loop.span)
-    held = b.logical_not(failed) if failed.dtype == "bool" else Apply("equal", (failed, zero), "bool")
-    end = n.Accumulate(fine, "all", held, span=loop.span)
+    any_failed = failed if failed.dtype == "bool" else Apply("not_equal", (failed, zero), "bool")
+    end = n.Accumulate(wrong, "any", any_failed, span=loop.span)
     return replace(loop, body=(begin, *noted(loop.body), end))
 
 

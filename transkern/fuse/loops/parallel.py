@@ -213,26 +213,26 @@ class _Parallelising(Walk):
         None where it must not."""
         if not self.late_checks:
             return None
-        fine = self.names.fresh("fine")
-        body = self.late(loop, verdict, "bool", fine, dear)
+        wrong = self.names.fresh("wrong")
+        body = self.late(loop, verdict, "bool", wrong, dear)
         if body is None:
             return None
         if any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(body.body)):
             dtype = dtype_compared(s.condition for s in walk(loop.body) if isinstance(s, n.Guard))
-            wide = self.late(loop, verdict, dtype, fine, dear)
+            wide = self.late(loop, verdict, dtype, wrong, dear)
             if wide is not None and _parallel_loops(wide) == _parallel_loops(body):  # one that is no truth is in order
                 body = wide
         again = self.in_order(verdict)
         return [
-            n.Accumulator(fine, "all", "bool", span=loop.span),
+            n.Accumulator(wrong, "any", "bool", span=loop.span),
             self.own(body, verdict),
-            n.If(b.logical_not(Var(fine, "bool")), (again,), span=loop.span),
+            n.If(Var(wrong, "bool"), (again,), span=loop.span),
         ]
 
-    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str, dear: frozenset[str]) -> n.Loop | None:
+    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, wrong: str, dear: frozenset[str]) -> n.Loop | None:
         failed = Var(self.names.fresh("failed"), dtype)
         private = verdict.scalars.private & set(self.variables)
-        made = with_late_checks(loop, self.buffers, private, failed, fine, dear)
+        made = with_late_checks(loop, self.buffers, private, failed, wrong, dear)
         if made is None or any(isinstance(s, n.Guard) for s in walk(made.body)):
             return None
         self.variables[failed.name] = dtype
