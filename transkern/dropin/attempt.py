@@ -21,9 +21,11 @@ from transkern.dropin.declining import Declined, Warned
 from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
+from transkern.runtime.calls.uses import used_by
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.foreign import kind_of
 from transkern.runtime.specialisation import Specialisation
+from transkern.runtime.structures import attributes_of
 
 SECONDS = 5.0
 """What a function may take to translate, without the C compiler, at the most: a script is waiting."""
@@ -168,9 +170,12 @@ class Attempt(Compiled):
         """The arrays among the arguments that a call writes, with copies; None where they would take too long, or where
         what is written is not an argument itself."""
         given = {**dict(zip(self._names, args, strict=False)), **keywords}
-        if self.options.warnings is None or not all(map(_is_known_whole, given.values())):
+        used = used_by(self.function)
+        only = {name: used(name, value) for name, value in given.items()}
+        whole = (v if only[name] is None else attributes_of(v, only[name]) for name, v in given.items())
+        if self.options.warnings is None or not all(map(_is_known_whole, whole)):
             return None
-        arrays = dict(found for name, value in given.items() for found in _arrays(name, value, self._names))
+        arrays = dict(x for name, v in given.items() for x in _arrays(name, v, self._names, only[name]))
         if self.known.last is None:
             most = _FIRST
         else:
@@ -228,13 +233,16 @@ def _is_known_whole(value: Any, depth: int = 0) -> bool:
     return isinstance(held, dict) and is_plain_object(value) and _is_known_whole(held, depth)
 
 
-def _arrays(name: str, value: Any, parameters: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """An argument that is an array, or the arrays that it has as attributes, by the names that compiled code has."""
+def _arrays(
+    name: str, value: Any, parameters: Collection[str], only: Collection[str] | None
+) -> Iterator[tuple[str, Any]]:
+    """An argument that is an array, or the arrays that it has as attributes that are used (`only`, or all), by the
+    names that compiled code has."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif is_plain_object(value):
         for attribute, held in getattr(value, "__dict__", {}).items():
-            if isinstance(held, np.ndarray):
+            if isinstance(held, np.ndarray) and (only is None or attribute in only):
                 yield part_path(name, attribute, parameters), held
 
 

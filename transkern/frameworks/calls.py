@@ -33,6 +33,7 @@ from transkern.runtime import structures
 from transkern.runtime.boundary import own_errors
 from transkern.runtime.caching import surveys
 from transkern.runtime.calls.known import renew
+from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, settled
 
@@ -108,7 +109,7 @@ def call(
     demands, first = set(compiled.known.demands), None
     more: set[str] = set()
     for _ in range(64):
-        shapes = structures.shapes_of(compiled._names, values, demands)
+        shapes = structures.shapes_of(compiled._names, values, demands, used_by(compiled.function))
         leaves = structures.taken_apart(shapes, values)
         names = [name for shape in shapes for name in shape.leaves()]
         demands.update(structures.state_demands(shapes))

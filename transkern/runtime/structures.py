@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +52,7 @@ class Shape:
     of: type | None = None
     items: tuple[Shape, ...] = ()
     columns: tuple[str, ...] = ()  # of ``rows`` and ``ragged``: the names of the arrays that are passed
+    only: frozenset[str] | None = None  # of an object: the attributes that count, where not all do
 
     def leaves(self) -> Iterator[str]:
         """The names of what is passed on."""
@@ -71,8 +72,11 @@ def is_plain(values: Sequence[Any]) -> bool:
 _PLAIN = (np.ndarray, int, float, complex, np.generic, str)
 
 
-def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tuple[int, ...] = ()) -> Shape:
-    """The structure of an argument of a function with these parameters."""
+def shape_of(
+    path: str, value: Any, parameters: Collection[str] = (), above: tuple[int, ...] = (),
+    only: frozenset[str] | None = None,
+) -> Shape:  # fmt: skip
+    """The structure of an argument of a function with these parameters, which uses `only` these of its attributes."""
     if id(value) in above or len(above) > _DEEP:
         return Shape(path, "opaque")
     above = (*above, id(value))
@@ -104,8 +108,8 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
     if isinstance(value, (dict, list, set, frozenset)) and is_plain_object(value):
         return Shape(path, "opaque", (type(value).__name__,))  # of the user's: it holds more than its attributes
     if is_object(value):
-        found = attributes_of(value)
-        return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())))
+        found = attributes_of(value, only)
+        return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())), only=only)
     if kind := generators.kind_of(value):
         return Shape(path, "generator", (kind,))
     if above[1:] and not _is_leaf(value):
@@ -152,8 +156,11 @@ def is_object(value: Any) -> bool:
     return dataclasses.is_dataclass(value) or (is_plain_object(value) and not isinstance(value, (BaseException, tuple)))
 
 
-def attributes_of(value: Any) -> Mapping[str, Any]:
-    """An object's attributes, in the order in which they were set (slots in the order of the classes)."""
+def attributes_of(value: Any, only: Collection[str] | None = None) -> Mapping[str, Any]:
+    """An object's attributes, or those of them that are among `only`, in the order in which they were set (slots in the
+    order of the classes)."""
+    if only is not None:
+        return {name: v for name, v in attributes_of(value).items() if name in only}
     if hasattr(value, "__dict__"):
         found: Mapping[str, Any] = vars(value)
         return found
@@ -221,7 +228,7 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
             if issubclass(type(value), tuple):
                 parts = value
             else:
-                found = attributes_of(value)
+                found = attributes_of(value, shape.only)
                 if tuple(found) != shape.keys:
                     raise Mismatch
                 parts = found.values()
@@ -306,7 +313,7 @@ def _parts(shape: Shape, value: Any) -> list[Any]:
     if shape.kind == "dict":
         return list(value.values())
     if shape.kind == "record" and not isinstance(value, tuple):
-        return list(attributes_of(value).values())
+        return list(attributes_of(value, shape.only).values())
     if shape.kind == "range":
         return [value.start, value.stop]
     return list(value)
@@ -348,7 +355,11 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
     return shape if items == shape.items else dataclasses.replace(shape, items=items)
 
 
-def shapes_of(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> tuple[Shape, ...]:
-    """What arguments are made of, where some of their parts must be constants."""
-    shapes = (shape_of(n, v, names) for n, v in zip(names, values, strict=True))
+def shapes_of(
+    names: Sequence[str], values: Sequence[Any], demands: Collection[str],
+    used: Callable[[str, Any], frozenset[str] | None],
+) -> tuple[Shape, ...]:  # fmt: skip
+    """What arguments are made of, where some of their parts must be constants; `used` tells which attributes count of
+    an argument (`calls.uses`)."""
+    shapes = (shape_of(n, v, names, only=used(n, v)) for n, v in zip(names, values, strict=True))
     return tuple(with_demands(s, v, demands, names) for s, v in zip(shapes, values, strict=True))

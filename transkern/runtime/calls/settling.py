@@ -12,6 +12,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.caching.few import ask
+from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
 from transkern.targets.table import TARGETS
@@ -59,7 +60,7 @@ def call_numpy(
     more: set[str] = set()  # what is asked for to have no error
     for _ in range(64):
         if shapes is not None:
-            wanted = structures.shapes_of(compiled._names, whole, demands)
+            wanted = structures.shapes_of(compiled._names, whole, demands, used_by(compiled.function))
             if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
                 try:
                     shapes, values = wanted, structures.taken_apart(wanted, whole)
@@ -163,7 +164,7 @@ def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], A
         result = known(values)
         if result is not NotImplemented:
             return result
-    shapes = structures.shapes_of(compiled._names, values, compiled.known.demands)
+    shapes = structures.shapes_of(compiled._names, values, compiled.known.demands, used_by(compiled.function))
     leaves = structures.taken_apart(shapes, values)
     kind = foreign.foreign_kind(leaves)
     target = chosen(compiled.target, kind, leaves)
