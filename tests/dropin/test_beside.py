@@ -172,9 +172,11 @@ class Held:
 
 def test_calls_are_described_without_holding_them() -> None:
     one = Held(np.arange(3.0))
+    one.lock = threading.Lock()  # type: ignore[attr-defined]
     array = np.arange(6, dtype=np.int32).reshape(2, 3)
     array.flags.writeable = False
-    call = described((array, 2, "x", (1.5, None), [1, 2.0] * 50, np.float32(3)), {"k": one})
+    given = (array, 2, "x", (1.5, None), [1, 2.0] * 50, np.float32(3))
+    call = described("abcdef", given, {"k": one}, lambda name, value: None)
     assert call is not None
     args, keywords = made(call)
     assert args[0].shape == (2, 3) and args[0].dtype == np.int32 and not args[0].flags.writeable
@@ -186,6 +188,17 @@ def test_calls_are_described_without_holding_them() -> None:
         made(call)
 
 
+def test_objects_are_described_by_what_is_used_of_them() -> None:
+    one = Held(np.arange(3.0))
+    one.lock = threading.Lock()  # type: ignore[attr-defined]
+    call = described(("self",), (one,), {}, lambda name, value: frozenset({"x"}) if name == "self" else None)
+    assert call is not None
+    del one
+    (again,), _ = made(call)
+    assert type(again) is Held and again.x.shape == (3,) and not hasattr(again, "lock")
+
+
 @pytest.mark.parametrize("value", [np.arange(6.0)[::2], [np.zeros(2)], {1: 2}, np.array([None]), len, iter(())])
 def test_calls_that_are_not(value: Any) -> None:
-    assert described((value,), {}) is None and described((), {"v": value}) is None
+    used = lambda name, value: None  # noqa: E731
+    assert described(("v",), (value,), {}, used) is None and described((), (), {"v": value}, used) is None

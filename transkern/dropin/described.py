@@ -1,15 +1,18 @@
 """What a function was called with, without holding it: enough to compile it when the run has ended.
 
-Numbers, texts, arrays that lie in order and short beginnings of lists are described, objects by a reference that does
-not keep them; with anything else in it, a call is not.
+Numbers, texts, arrays that lie in order and short beginnings of lists are described, and objects that are no more than
+their attributes by these, as far as the function uses them; where one of them is something else, by a reference that
+does not keep the object. With anything else in it, a call is not.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from transkern.plain import is_plain_object
 
 _LARGEST = 1 << 26  # bytes of an array that is made again
 _SOME = 64  # items of a list
@@ -22,6 +25,11 @@ class _Array(NamedTuple):
     writeable: bool
 
 
+class _Object(NamedTuple):
+    kind: type
+    attributes: dict[str, Any]
+
+
 class Other(Exception):
     """It cannot be described, or is there no more."""
 
@@ -29,12 +37,31 @@ class Other(Exception):
 Described = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def described(args: Sequence[Any], keywords: dict[str, Any]) -> Described | None:
-    """A call, or None."""
+Used = Callable[[str, Any], "frozenset[str] | None"]
+
+
+def described(names: Sequence[str], args: Sequence[Any], keywords: dict[str, Any], used: Used) -> Described | None:
+    """A call, or None. `used` tells which attributes count of an argument, by the name of its parameter."""
     try:
-        return tuple(map(_described, args)), {name: _described(v) for name, v in keywords.items()}
+        found = tuple(_argument(name, v, used) for name, v in zip(names, args, strict=False))
+        others = tuple(map(_described, args[len(names) :]))
+        return (*found, *others), {name: _argument(name, v, used) for name, v in keywords.items()}
     except Other:
         return None
+
+
+def _argument(name: str, value: Any, used: Used) -> Any:
+    if not (isinstance(getattr(value, "__dict__", None), dict) and is_plain_object(value)) or isinstance(value, tuple):
+        return _described(value)
+    try:
+        return _Object(type(value), {k: _described(v) for k, v in vars(value).items()})
+    except Other:
+        pass
+    only = used(name, value)  # which takes a look at the text
+    try:
+        return _Object(type(value), {k: _described(v) for k, v in vars(value).items() if only is None or k in only})
+    except Other:
+        return _described(value)
 
 
 def made(call: Described) -> Described:
@@ -46,7 +73,7 @@ def made(call: Described) -> Described:
 def _described(value: Any) -> Any:
     if value is None or type(value) in _PLAIN:
         return value
-    if type(value) is list and value and all(type(v) in _PLAIN for v in value[:_SOME]):
+    if type(value) is list and all(type(v) in _PLAIN for v in value[:_SOME]):
         return value[:_SOME]
     if type(value) is tuple:
         return tuple(map(_described, value))
@@ -70,6 +97,10 @@ def _made(value: Any) -> Any:
         found = sys.modules["numpy"].zeros(value.shape, value.dtype)
         found.flags.writeable = value.writeable
         return found
+    if isinstance(value, _Object):
+        made_again: Any = object.__new__(value.kind)
+        vars(made_again).update({k: _made(v) for k, v in value.attributes.items()})
+        return made_again
     if isinstance(value, weakref.ref):
         found = value()
         if found is None:

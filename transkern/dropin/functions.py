@@ -183,7 +183,7 @@ class Watched:
             now = self.watch.clock()
             running = now - _here.open.get(self, now)
             if self._call is None and self.watch.beside is not None and not self.record.python:
-                self._call = described(args, keywords)
+                self._call = described(self._names, args, keywords, self._used)
             is_worth = self.record.is_worth(guess, running, self.watch.account, time.process_time())
             if self._is_beside(guess, running, is_worth, args, keywords):
                 pass
@@ -372,6 +372,11 @@ class Watched:
             self._compilations == 1 or self.watch.eager
             or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
+
+    def _used(self, parameter: str, value: Any) -> frozenset[str] | None:
+        from transkern.runtime.calls.uses import used_by
+
+        return used_by(self._twin())(parameter, value)
 
     def _twin(self) -> types.FunctionType:
         """The function as the user wrote it."""
