@@ -127,6 +127,7 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
+from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
@@ -292,9 +293,12 @@ PASSES: tuple[Pass, ...] = (
 _FOR_DEVICES: dict[Pass, Pass] = {
     fuse_loops: fuse_for_devices, lanes_outside: lanes_outside_for_devices, compute_chosen: compute_chosen_in_kernels,
 }  # fmt: skip
+_VALUED = BEFORE_LOOPS.index(number_values) + 1
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
-    *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
+    *BEFORE_LOOPS[:_VALUED],
+    sort_before_loops,  # when filters by one mask are one statement; before array statements become loops
+    *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS[_VALUED:]),
     check_integers,
     move_invariants,
     hoist_guards,
@@ -321,7 +325,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     count_by_axis,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
-    *DEVICE_PASSES[1:_INVARIANT],
+    *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[1:_INVARIANT]),
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
     *DEVICE_PASSES[_INVARIANT:_HELD],
