@@ -54,6 +54,8 @@ from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.by_keys import count_by_keys
 from transkern.fuse.filters.companions import forward_positions, shrink_together
+from transkern.fuse.filters.consumed import store_filtered
+from transkern.fuse.filters.copies import forward_copies
 from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
@@ -190,6 +192,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     unroll_short,  # after contraction: what it keeps apart fuses next
     name_values,  # of arrays that have become numbers, and are changed in place
     share_values,  # after contraction: equal values have become equal expressions
+    store_filtered,  # after contraction, which puts what a filter asks into it; before masks, which leave one filter
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     forward_positions,  # behind masking: what held the positions that are left holds them all
     relabel_permuted,
@@ -293,6 +296,7 @@ PASSES: tuple[Pass, ...] = (
 _FOR_DEVICES: dict[Pass, Pass] = {
     fuse_loops: fuse_for_devices, lanes_outside: lanes_outside_for_devices, compute_chosen: compute_chosen_in_kernels,
 }  # fmt: skip
+_FORWARDED = LOOP_PASSES.index(forward_positions)
 _VALUED = BEFORE_LOOPS.index(number_values) + 1
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
@@ -306,7 +310,9 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     compute_before_stores,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
-    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:]),
+    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:_FORWARDED]),
+    forward_copies,  # behind masking: what held all that is left from the beginning
+    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[_FORWARDED:]),
     reduce_extremes,
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
