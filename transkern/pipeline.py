@@ -54,6 +54,8 @@ from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.by_keys import count_by_keys
 from transkern.fuse.filters.companions import forward_positions, shrink_together
+from transkern.fuse.filters.consumed import store_filtered
+from transkern.fuse.filters.copies import forward_copies
 from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
@@ -127,6 +129,7 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
+from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
@@ -189,6 +192,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     unroll_short,  # after contraction: what it keeps apart fuses next
     name_values,  # of arrays that have become numbers, and are changed in place
     share_values,  # after contraction: equal values have become equal expressions
+    store_filtered,  # after contraction, which puts what a filter asks into it; before masks, which leave one filter
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     forward_positions,  # behind masking: what held the positions that are left holds them all
     relabel_permuted,
@@ -293,9 +297,13 @@ PASSES: tuple[Pass, ...] = (
 _FOR_DEVICES: dict[Pass, Pass] = {
     fuse_loops: fuse_for_devices, lanes_outside: lanes_outside_for_devices, compute_chosen: compute_chosen_in_kernels,
 }  # fmt: skip
+_FORWARDED = LOOP_PASSES.index(forward_positions)
+_VALUED = BEFORE_LOOPS.index(number_values) + 1
 DEVICE_PASSES: tuple[Pass, ...] = (
     raise_loops,
-    *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
+    *BEFORE_LOOPS[:_VALUED],
+    sort_before_loops,  # when filters by one mask are one statement; before array statements become loops
+    *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS[_VALUED:]),
     check_integers,
     move_invariants,
     hoist_guards,
@@ -303,7 +311,9 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     compute_before_stores,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
-    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:]),
+    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[1:_FORWARDED]),
+    forward_copies,  # behind masking: what held all that is left from the beginning
+    *(_FOR_DEVICES.get(p, p) for p in LOOP_PASSES[_FORWARDED:]),
     reduce_extremes,
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
@@ -322,7 +332,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     count_by_axis,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
-    *DEVICE_PASSES[1:_INVARIANT],
+    *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[1:_INVARIANT]),
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
     *DEVICE_PASSES[_INVARIANT:_HELD],

@@ -84,3 +84,50 @@ def test_empty_reductions():
     check("def f(x): return x.sum(axis=1), x.sum()", "f(float32[n,m])", random(4, 0))
     check("def f(x): return x.max(axis=1)", "f(float32[n,m])", random(4, 0))
     check("def f(x): return x.max()", "f(float32[n])", random(0))
+
+
+CHOSEN = {
+    "gradient": """
+def f(x, labels):
+    n = x.shape[0]
+    e = np.abs(x) + 3
+    e[np.arange(n), labels] -= 1
+    return e * 2
+""",
+    "one of all": """
+def f(x, labels):
+    y = np.zeros_like(x)
+    y[np.arange(len(labels)), labels] = labels
+    return (x - y) ** 2
+""",
+    "of truths": """
+def f(x, labels):
+    y = x > 0
+    y[np.arange(len(x)), labels] = labels > 1
+    return np.where(y, x, -1)
+""",
+}
+
+
+@pytest.mark.parametrize("of", CHOSEN)
+def test_one_element_of_each_row_is_stored(of):
+    """At a place that data choose: in the kernel of all elements, by comparing places."""
+    types = "f(float32[n,m],int64[n])"
+    assert "left to XLA" not in compiled(CHOSEN[of], types).text
+    rng = np.random.default_rng(2)
+    for n, m in ((0, 3), (37, 130)):
+        x = np.round(random(n, m) * 8)
+        if n > 1:
+            x[::5, ::7], x[1::9] = np.inf, np.nan
+        check(CHOSEN[of], types, x, rng.integers(-m, m, n))
+    check(CHOSEN[of], types, random(2, 3), np.array([1, 3]))
+
+
+def test_complex_results_come_from_kernels():
+    """Real and imaginary parts are two arrays of a kernel, and side by side behind it."""
+    source = "def f(x, z, k): return np.cos(x)[:, None] * k - 1j * x[:, None], z * (2 + 1j) - z.conj()"
+    types = "f(float64[n],complex128[n,m],float64[m])"
+    assert "left to XLA" not in compiled(source, types).text
+    z = random(5, 3) + 1j * random(5, 3, seed=1)
+    z[1, 2], z[3, 0] = complex(np.nan, -0.0), complex(np.inf, 1)
+    check(source, types, random(5).astype(float), z.astype(complex), random(3).astype(float), exact=False)

@@ -473,6 +473,41 @@ def test_refuses_integers_beyond_32_bits_when_they_come(function: Callable[..., 
         compiled(large)
 
 
+def last_difference(x: Any, y: int) -> Any:
+    s = 0
+    for i in range(len(x)):
+        s = int(x[i]) - y
+    return s
+
+
+def differences_added(x: Any, y: int) -> Any:
+    s = 0
+    for i in range(len(x)):
+        s = s - y + int(x[i])
+    return s
+
+
+def times_places(x: Any, y: int) -> Any:
+    out = np.zeros_like(x)
+    for i in range(len(x)):
+        out[i] = x[i] * (i - y)
+    return out
+
+
+@pytest.mark.parametrize("function", [last_difference, differences_added, times_places], ids=lambda f: f.__name__)
+def test_integers_of_elements_and_arguments(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of elements of 32 bits and a number the bound was more than 32 bits in every call: none was answered. What is
+    asked of arguments alone needs no more bits than Python has."""
+    target = on_target("pallas", monkeypatch)
+    for size in (0, 1, 5):
+        for y in (3, -3, 0):
+            x = np.array([7, -5, 2**20, 0, 1], np.int32)[:size]
+            alike(function, x, y, target=target)
+    if function is not times_places:
+        big = np.array([2**31 - 1, -(2**31), 2**31 - 1], np.int32)
+        alike(function, big, -(2**31), target=target)
+
+
 def a_row_of_truth(a: Any, z: Any) -> None:
     a[1] = int(z)
 

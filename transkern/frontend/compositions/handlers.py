@@ -7,6 +7,7 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
+from transkern.frontend.loops.trips import bound_of
 from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import align, convert
 from transkern.frontend.numpy.library_calls import step, stored
@@ -39,6 +40,22 @@ def _along(ctx: Context, a: Arguments) -> Value:
     axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
     whole = Slice(None, None, None)
     return array_item(ctx, value, [*[whole] * axis, Slice(a.get("start"), a.get("stop"), None)])
+
+
+@handles(f"{_HERE}places_below", names="a b")
+def _places_below(ctx: Context, a: Arguments) -> Value:
+    both = [a.array("a"), a.array("b")]
+    if not all(x.ndim == 1 and x.dtype == "int64" for x in both):
+        return Static(None)
+    ranges = [ctx.facts.array_range(x) for x in both]
+    (longest,) = (bound_of(ctx, b.inhabited(x)) for x in both[0].dims)
+    most = None if ranges[0] is None else ranges[0][1]
+    for one in ranges:
+        if one is None or b.constant(one[0]) != 0 or most is None or b.difference(one[1], most) != 0:
+            return Static(None)
+    if most is None or longest is None or b.difference(most, longest) not in (0, 1):  # one of it was left out
+        return Static(None)
+    return Scalar(most, True)
 
 
 @handles(f"{_HERE}axes_of", names="axis ndim")

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import axis_of, element, line, places, places_in_memory, refuse
+from transkern.frontend.compositions.primitives import (
+    axis_of,
+    element,
+    line,
+    places,
+    places_below,
+    places_in_memory,
+    refuse,
+)
 
 _FEW = 32
 """Numbers that are asked one and all before a search by halves is over."""
@@ -294,6 +302,11 @@ def _has_table(a: Any, b: Any) -> bool:
 
 
 def _is_among(a: Any, b: Any) -> Any:
+    size = places_below(a, b)
+    if size is not None:  # a table of what is there, as NumPy has it for integers side by side
+        there = np.zeros(size, bool)
+        there[b] = True
+        return there[a]
     if b.shape[0] == 0:
         return np.zeros(a.shape[0], bool)
     s = np.sort(b)

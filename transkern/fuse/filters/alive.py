@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from transkern.fuse.filters.begun import at_first, begins_as, with_all_elements
 from transkern.fuse.filters.left import (
     BEST,
     COMPARISONS,
@@ -65,14 +66,24 @@ _IN_ORDER = (*_IN_PASSES, n.Guard, n.Break, n.Continue)
 
 def mask_shrinking(program: n.Program) -> n.Program:
     """The program with arrays that shrink in loops as alive masks."""
+    return _masked(program, False)
+
+
+def mask_filtered(program: n.Program) -> n.Program:
+    """The same for targets whose kernels move no elements together: an array that begins as a filter has all elements,
+    and the filter's mask says who of them is alive at first."""
+    return _masked(program, True)
+
+
+def _masked(program: n.Program, whole: bool) -> n.Program:
     if not any(isinstance(s, n.Compact) for s in walk(program.body)):
         return program
-    program, body = _in_block(program, Names.of(program), program.body, None)
+    program, body = _in_block(program, Names.of(program), program.body, None, whole)
     return replace(program, body=tuple(body))
 
 
 def _in_block(
-    program: n.Program, names: Names, block: tuple[n.Stmt, ...], outside: frozenset[str] | None
+    program: n.Program, names: Names, block: tuple[n.Stmt, ...], outside: frozenset[str] | None, whole: bool
 ) -> tuple[n.Program, list[n.Stmt]]:
     """The same for a block; `outside` are the names used around it, None at the top."""
     body = list(block)
@@ -82,9 +93,9 @@ def _in_block(
             continue
         made = None
         if isinstance(s, n.While):
-            made = _Masking(program, names, body, position, outside).run()
+            made = _Masking(program, names, body, position, outside, whole).run()
         elif isinstance(s, n.Loop) and s.kind == "sequential":
-            made = _counted(program, names, body, position, outside)
+            made = _counted(program, names, body, position, outside, whole)
         if made is not None:
             program, body = made
             continue
@@ -94,7 +105,7 @@ def _in_block(
             nonlocal program
             own = {name for e in own_exprs(s) for name in variables_read(e) | buffers_read(e)}
             beside = (names_in(x) for one in bodies(s) if one is not inner for x in one)
-            program, made = _in_block(program, names, inner, others.union(own, *beside))
+            program, made = _in_block(program, names, inner, others.union(own, *beside), whole)
             return tuple(made)
 
         body[position] = with_bodies(s, inside)
@@ -102,7 +113,7 @@ def _in_block(
 
 
 def _counted(
-    program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
+    program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None, whole: bool
 ) -> tuple[n.Program, list[n.Stmt]] | None:
     """A loop over a range that is left at the start of an iteration: as a `while` loop that counts, and then masked.
 
@@ -131,7 +142,7 @@ def _counted(
     begun = n.Assign(k.name, loop.start, span=loop.span)
     block = [*body[:position], begun, made, *body[position + 1 :]]
     program = replace(program, variables={**program.variables, k.name: "index"})
-    return _Masking(program, names, block, position + 1, outside).run()
+    return _Masking(program, names, block, position + 1, outside, whole).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +155,12 @@ class _Cut:
 
 class _Masking:
     def __init__(
-        self, program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
-    ) -> None:
+        self, program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None,
+        whole: bool,
+    ) -> None:  # fmt: skip
         self.program, self.names, self.siblings, self.position = program, names, body, position
-        self.outside = outside
+        self.outside, self.whole = outside, whole
+        self.begun: n.Compact | None = None  # the filter that the array begins as, if all elements stay there
         loop = body[position]
         assert isinstance(loop, n.While)
         self.loop = loop
@@ -210,6 +223,10 @@ class _Masking:
         """The size before the loop."""
         if len(self.program.buffers[self.array].dims) != 1:
             return None
+        if self.whole:
+            self.begun = begins_as(self.siblings[: self.position], self.program, self.array, self.size)
+        if self.begun is not None:
+            return self.begun.stop
         for s in reversed(self.siblings[: self.position]):
             if isinstance(s, n.Assign) and s.name == self.size:
                 return s.value
@@ -328,10 +345,12 @@ class _Masking:
                     raise Reject
                 buffers[name] = replace(buffer, dims=dims)
         p = self.names.fresh("p")
+        lets, first_mask = at_first(self.begun, p, self.names) if self.begun is not None else ((), b.TRUE)
+        start = (*lets, n.Store(alive, (Var(p),), first_mask))
         before: list[n.Stmt] = [
             *begun,
             n.Alloc(alive, span=loop.span),
-            n.Loop(p, b.ZERO, extent, b.ONE, "parallel", (n.Store(alive, (Var(p),), b.TRUE),), span=loop.span),
+            n.Loop(p, b.ZERO, extent, b.ONE, "parallel", start, span=loop.span),
         ]  # fmt: skip
         if edges.front:
             before.append(n.Assign(low_name, b.ZERO, span=loop.span))
@@ -343,6 +362,8 @@ class _Masking:
             siblings = [s for s in siblings if not (isinstance(s, n.Assign) and s.name == self.size)]
             if any(self.size in scalars_used(s) for s in siblings):
                 raise Reject
+        if self.begun is not None:
+            siblings = with_all_elements(siblings, self.begun, self.names, self.outside or frozenset(), buffers)
         return replace(self.program, buffers=buffers, variables=variables), siblings
 
     def _over_array(self, s: n.Loop | n.Compact) -> _Cut | None:

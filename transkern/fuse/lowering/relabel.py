@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import exprs, map_block, result_buffers, walk, with_bodies
+from transkern.ir.traverse import buffers_written, exprs, map_block, result_buffers, walk, with_bodies
 from transkern.records import replace
 
 
@@ -145,7 +145,22 @@ def _relabel(program: n.Program, name: str) -> n.Program:
         for s in block:
             if isinstance(s, n.Store) and s.buffer == name:
                 s = replace(s, index=direct(s.index))
-            out.append(with_bodies(s, stores))
+            s = with_bodies(s, stores)
+            if isinstance(s, n.Loop) and name in buffers_written(s) and _is_in_any_order(s):
+                s = replace(s, kind="parallel")
+            out.append(s)
         return tuple(out)
 
     return replace(program, body=stores(map_block(program.body, change)))
+
+
+def _is_in_any_order(loop: n.Loop) -> bool:
+    """Whether each iteration of a loop has its own place in what they change, and nothing to do with others."""
+    inside = list(walk(loop.body))
+    if loop.fails or loop.step != b.ONE or not all(isinstance(s, (n.Store, n.If, n.Let, n.Alloc)) for s in inside):
+        return False
+    here = (Var(loop.axis, "index"),)
+    written = buffers_written(loop) - {s.buffer for s in inside if isinstance(s, n.Alloc)}
+    stores = [(s.buffer, s.index) for s in inside if isinstance(s, n.Store)]
+    loads = [(e.buffer, e.index) for e in exprs(loop.body) if isinstance(e, Load)]
+    return all(index == here for buffer, index in (*stores, *loads) if buffer in written)

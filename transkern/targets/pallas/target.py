@@ -18,6 +18,7 @@ def passes() -> tuple[Pass, ...]:
     need("astor")
     from transkern import pipeline
     from transkern.fuse.checks.overflow import check_integers
+    from transkern.fuse.filters.alive import mask_filtered, mask_shrinking
     from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
     from transkern.fuse.loops.chosen import compute_chosen_in_kernels, compute_chosen_of_batches
     from transkern.fuse.loops.neighbours import write_out_windows
@@ -34,7 +35,7 @@ def passes() -> tuple[Pass, ...]:
 
     instead: dict[Pass, Pass] = {
         check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes,
-        compute_chosen_in_kernels: compute_chosen_of_batches,
+        compute_chosen_in_kernels: compute_chosen_of_batches, mask_shrinking: mask_filtered,
     }  # fmt: skip
     before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
     formed = before.index(reduce_rectangular_extremes) + 1

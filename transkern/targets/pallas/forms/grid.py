@@ -20,7 +20,7 @@ from transkern.targets.pallas.forms.loads import counted, in_order
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
-from transkern.targets.pallas.forms.values import Inexpressible, Value
+from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import Array, AxisInfo
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, function, name, quote, sequence
@@ -284,22 +284,31 @@ class Body(Statements):
 
     def picked(self, e: Load) -> Value | None:
         """One element of each row of a block, where data choose it."""
-        slots = self.arrays[e.buffer].slots
-        dims = self.program.buffers[e.buffer].dims
-        if slots is None or len(e.index) != len(dims):
+        chosen = self.chosen_of_rows(e.buffer, e.index)
+        if chosen is None:
             return None
-        subscripts = sort(self, e.index, dims)
+        at, along, rows = chosen
+        node = call(self.module.helper("_picked"), [name(self.arrays[e.buffer].name), at.node, ast.Constant(along)])
+        return Value(node, e.dtype, rows)
+
+    def chosen_of_rows(self, buffer: str, index: tuple[Expr, ...]) -> tuple[Value, int, frozenset[int]] | None:
+        """Where in each row of a block the element stands that data choose, along which slot, and the rows' own."""
+        slots = self.arrays[buffer].slots
+        dims = self.program.buffers[buffer].dims
+        if slots is None or len(index) != len(dims):
+            return None
+        subscripts = sort(self, index, dims)
         chosen = [k for k, x in enumerate(subscripts) if isinstance(x, Gather)]
         rest = [(x, slot) for k, (x, slot) in enumerate(zip(subscripts, slots, strict=True)) if k not in chosen]
         if len(chosen) != 1 or not all(isinstance(x, Span_) and x.whole and x.slot == slot for x, slot in rest):
             return None
         (k,) = chosen
-        at = self.expr(e.index[k])
-        if slots[k] in self.open_slots() or at.axes - {slot for _, slot in rest}:
+        at = self.expr(index[k])
+        rows = frozenset(slot for _, slot in rest)
+        if slots[k] in self.open_slots() or at.axes - rows:
             return None
         self.whole.add(slots[k])
-        node = call(self.module.helper("_picked"), [name(self.arrays[e.buffer].name), at.node, ast.Constant(slots[k])])
-        return Value(node, e.dtype, frozenset(slot for _, slot in rest))
+        return at, slots[k], rows
 
     def note(self, value: Value, e: Load) -> Value:
         """Slots of which an access takes a part lie whole in each block."""
@@ -364,7 +373,8 @@ class Body(Statements):
         subscripts = sort(self, s.index, dims)
         slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.stride == 1]
         if len(slots) != len(dims) or slots != sorted(set(slots)):
-            raise Inexpressible("a store across the block")
+            self.store_chosen(s, mask)
+            return
         partial = mask is not None or not all(isinstance(x, Span_) and x.whole for x in subscripts)
         if s.buffer not in self.arrays:
             if partial or any(x.buffer == s.buffer for x in _loads(s.value)):
@@ -377,6 +387,25 @@ class Body(Statements):
         if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
         super().store(s, mask)
+
+
+    def store_chosen(self, s: n.Store, mask: Value | None) -> None:
+        """A store of one element of each row, where data choose it: all others stay as they are."""
+        chosen = self.chosen_of_rows(s.buffer, s.index) if s.buffer in self.arrays and not s.atomic else None
+        value = self.expr(s.value)
+        if chosen is None or (value.axes | (mask.axes if mask is not None else value.axes)) - chosen[2]:
+            raise Inexpressible("a store across the block")
+        at, along, _ = chosen
+        if product_like(s.value) and s.buffer in self.module.summands:
+            value = self.rounded(value, s.value)
+        dtype, array = self.program.buffers[s.buffer].dtype, name(self.arrays[s.buffer].name)
+        here = quote(f"lax.broadcasted_iota(jnp.{self.module.integer}, _0.shape, {along}) == _1", array, at.node)
+        if mask is not None:
+            here = quote("_0 & _1", here, mask.node)
+        node = self.typed(self.cast(value, dtype), dtype)
+        self.out.append(assign(array.id, self.chosen(here, node, array, dtype)))
+        if s.buffer not in self.results and s.buffer not in self.local:
+            self.results.append(s.buffer)
 
 
 def _loads(e: Expr) -> list[Load]:

@@ -36,6 +36,7 @@ class Interface(Statements):
         self.vectors: dict[str, str] = {}
         self.columns: dict[str, str] = {}
         self.masks: dict[str, str] = {}
+        self.kept_positions: dict[str, str] = {}  # of the masks that the kernel makes itself
         self.number_results: dict[str, str] = {}
         self.live_after = live_outside(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
@@ -62,10 +63,14 @@ class Interface(Statements):
             self.tables[buffer] = base if buffer in self.scalar_only else self.module.fresh(f"{base}_table")
         return self.tables[buffer]
 
-    def keep_positions(self, mask: str) -> str:
-        """The mask as it comes in; its own name stands for the positions that the kernel keeps."""
-        self.masks[mask] = self.module.fresh(f"{self.module.identifier(mask)}_start")
-        return self.masks[mask]
+    def keep_positions(self, mask: str) -> tuple[str, str]:
+        """The mask as it comes in, or as the kernel makes it, and what holds the positions that the kernel keeps."""
+        own = self.module.identifier(mask)
+        if any(isinstance(s, n.Alloc) and s.buffer == mask for s in walk(self.kernel.body)):
+            self.kept_positions[mask] = self.module.fresh(f"{own}_places")
+            return self.vector(mask), self.kept_positions[mask]
+        self.masks[mask] = self.module.fresh(f"{own}_start")
+        return self.masks[mask], own
 
     def number(self, e: Load) -> Value:
         if e.buffer in self.written:
@@ -173,7 +178,8 @@ class Interface(Statements):
                 self.numbers[start] = node
                 kept.append(assign_item(ref, name(start)))
         params = [*self.numbers, *tables, *given, *(self.tables[b] for b in lists), *(self.vectors[b] for b in results),
-                  *self.number_results.values(), *(module.identifier(b) for b in scratch)]  # fmt: skip
+                  *self.number_results.values(), *(module.identifier(b) for b in scratch),
+                  *self.kept_positions.values()]  # fmt: skip
         first = [ast.Expr(call(module.helper("_copy"), [name(starts[b]), name(self.python_of(b))])) for b in started]
         of = module.fresh(self.kernel.name)
         host.out.append(function(of, params, [*kept, *first, *self.out]))
@@ -186,7 +192,12 @@ class Interface(Statements):
                 array_of(self.described(b) for b in lists),
                 array_of(self.described(b) for b in results),
                 array_of(self.scalar_type(b) for b in self.number_results),
-                array_of(self.described(b, b in self.masks) for b in scratch),
+                array_of(
+                    [
+                        *(self.described(b, b in self.masks) for b in scratch),
+                        *(self.described(b, True) for b in self.kept_positions),
+                    ]
+                ),
             ],
         )  # fmt: skip
         targets = [host.array(b).name if b in self.program.buffers else module.identifier(b) for b in outs]

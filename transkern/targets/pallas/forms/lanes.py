@@ -22,6 +22,7 @@ from transkern.targets.pallas.forms.interface import Interface
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import AxisInfo
 from transkern.targets.pallas.passes.extremes import EXTREMES, search_passes
+from transkern.targets.pallas.passes.lists import join_in_order
 from transkern.targets.pallas.passes.searches import Search, search_of
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, function, name, names, quote
@@ -48,7 +49,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
             raise Inexpressible(f"a {type(s).__name__.lower()} in a kernel")
     if not any(isinstance(s, n.Loop) and s.kind == "parallel" for s in walk(kernel.body)):
         raise Inexpressible("no parallel loop")
-    Lanes(host, kernel).run()
+    Lanes(host, join_in_order(kernel, host.is_static)).run()
 
 
 class Lanes(Interface):
@@ -334,8 +335,7 @@ class Lanes(Interface):
             return
         self.check_extent(search.extent)
         self.searching = search
-        state = self.module.identifier(search.mask)
-        held = self.keep_positions(search.mask)
+        held, state = self.keep_positions(search.mask)
         best, result = self.module.fresh(f"{search.op}_{state}"), search.result
         axis = n.Loop(search.axis, b.ZERO, search.extent, b.ONE, "parallel", ())
         saved = self.begin_pass(axis)

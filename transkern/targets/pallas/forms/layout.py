@@ -49,7 +49,7 @@ def laid_out(host: Host, kernel: n.Kernel) -> tuple[n.Kernel, list[ast.stmt], li
 
 def _short(buffer: n.Buffer, indices: list[Index], written: bool) -> list[int]:
     """The dimensions of one place, and of what is written a short one, if no loop walks them."""
-    if buffer.element or any(len(i) != len(buffer.dims) for i in indices):
+    if any(len(i) != len(buffer.dims) for i in indices):
         return []
     still = [
         k for k, dim in enumerate(buffer.dims)
@@ -77,7 +77,8 @@ class _Parts:
             host.module.identifiers[part] = self.names[of, at] = part
             rest = tuple(d for k, d in enumerate(buffer.dims) if k not in dims)
             program = host.module.program
-            program = replace(program, buffers={**program.buffers, part: replace(buffer, name=part, dims=rest)})
+            own = replace(buffer, name=part, dims=rest, element="")
+            program = replace(program, buffers={**program.buffers, part: own})
             host.module.program = host.program = program
             if of in host.defined or of not in self.written:
                 host.ensure(of)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from transkern import refusals
 from transkern.errors import CompileError
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Expr, Load, Span, Var
@@ -21,6 +22,7 @@ from transkern.ir.traverse import (
     scalars_used,
     variables_read,
     walk,
+    walk_expr,
 )
 from transkern.targets.pallas.passes.merging import Origins, origins
 from transkern.targets.pallas.printing.prelude import HELPERS
@@ -224,6 +226,16 @@ def numbers_of(result: n.Result, places: bool = True) -> list[Expr]:
             return [v for i in items for v in numbers_of(i, places)]
         case _:
             return []
+
+
+def is_outside(e: Expr, scalars: set[str]) -> bool:
+    """Whether `e` is made of sizes and of the scalar arguments `scalars` alone: Python computes it, before the call or
+    while JAX traces."""
+    return not any(
+        isinstance(x, Load)
+        or (isinstance(x, Var) and x.name not in scalars and (not b.is_size_name(x.name) or x.name.endswith(".size")))
+        for x in walk_expr(e)
+    )
 
 
 def scalar_params(program: n.Program) -> set[str]:

@@ -12,13 +12,13 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, number_class
-from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.traverse import exprs, own_exprs, variables_read, walk
 from transkern.parsing import parse, parse_expression
 from transkern.targets.comments import known_text
 from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas.forms.failures import placed, raising
-from transkern.targets.pallas.forms.values import Module, numbers_of
+from transkern.targets.pallas.forms.values import Module, is_outside, numbers_of, scalar_params
 from transkern.targets.pallas.module.host import Host, sizes_used
 from transkern.targets.pallas.passes.jumps import structure_jumps
 from transkern.targets.pallas.passes.narrow import narrow_program, needs_64_bits
@@ -92,13 +92,22 @@ def _check_width(module: Module, program: n.Program) -> None:
 
 
 def _beyond(program: n.Program, bits: int) -> Iterator[tuple[int, n.Stmt]]:
-    """The constants that need more bits, with their statements."""
+    """The constants that need more bits, with their statements; conditions on sizes and scalar arguments alone are
+    asked in Python, whose integers have as many as they need."""
+    asked = scalar_params(program)
+
+    def needing(e: Expr) -> Iterator[int]:
+        if e.dtype == "bool" and isinstance(e, Apply) and is_outside(e, asked):
+            return
+        value = b.constant(e)
+        if value is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
+            yield value
+        for part in e.args if isinstance(e, Apply) else e.index if isinstance(e, Load) else ():
+            yield from needing(part)
+
     for s in walk(program.body):
         for own in own_exprs(s):
-            for e in walk_expr(own):
-                value = b.constant(e)
-                if value is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
-                    yield value, s
+            yield from ((value, s) for value in needing(own))
 
 
 def _jitted(host: Host) -> list[ast.stmt]:

@@ -46,6 +46,11 @@ class Search:
         return "0.0" if self.op == "last" else "jnp.inf"
 
 
+def _reads(loop: n.While, mask: str) -> int:
+    """How often a loop reads a mask."""
+    return sum(isinstance(e, Load) and e.buffer == mask for e in exprs((loop,)))
+
+
 def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
     """The search that the loop's head is made of, where its mask is used for nothing else in the kernel."""
     match loop.head:
@@ -67,7 +72,7 @@ def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
             return None
     updates = [s for s in loop.body if mask in buffers_written(s)]
     loads = [e for s in siblings for e in exprs((s,)) if isinstance(e, Load) and e.buffer == mask]
-    if len(updates) != 1 or len(loads) != 2 or sum(mask in buffers_written(s) for s in siblings) != 1:
+    if len(updates) != 1 or len(loads) != 2 or _reads(loop, mask) != 2:
         return None
     (update,) = updates
     if not isinstance(update, n.Loop) or b.difference(update.stop, extent) != 0:

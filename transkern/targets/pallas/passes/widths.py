@@ -18,7 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import bodies, map_own, own_exprs, variables_read, walk, walk_expr, with_bodies
-from transkern.targets.pallas.forms.values import numbers_of, scalar_params
+from transkern.targets.pallas.forms.values import is_outside, numbers_of, scalar_params
 
 MOST = 2**31 - 1
 _FLOAT = 2**30  # what `checked_integers` lets pass, so that there is room for a step behind it
@@ -42,7 +42,7 @@ def integers_stay_below(program: n.Program) -> list[Expr] | None:
         found = _Widths(program).needed()
     except _Open:
         return None
-    return None if any(b.affine(x)[1] > MOST for x in found) else found
+    return None if any(map(_is_hopeless, found)) else found
 
 
 def checked_integers(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
@@ -151,7 +151,10 @@ class _Widths:
         return [*(x for x in found if not _is_small(x) and x not in elements), *elements]
 
     def visit(self, e: Expr, data: bool, found: dict[Expr, None]) -> None:
-        """Notes the bounds of what is used as a number: converted, stored, compared, divided."""
+        """Notes the bounds of what is used as a number: converted, stored, compared, divided. What is asked of sizes
+        and arguments alone, Python answers."""
+        if e.dtype == "bool" and is_outside(e, self.params):
+            return
         if data and e.dtype == "index" and not self.is_outside(e):
             found[self.bound(e)] = None
         match e:
@@ -356,6 +359,27 @@ def _most(bounds: list[Expr]) -> Expr:
         for part, count in terms.items():
             parts[part] = max(parts.get(part, 0), count)
     return b.from_affine(parts, total)
+
+
+def _is_hopeless(bound: Expr) -> bool:
+    """Whether a bound only holds where what the call gives is next to nothing: of elements that may be any number of 32
+    bits, and something is added to."""
+    parts, rest = b.affine(bound)
+    return rest > MOST or (rest == MOST and bool(parts)) or any(k * _surely(x) >= _FLOAT for x, k in parts.items())
+
+
+def _surely(e: Expr) -> int:
+    """What a bound is at least, if no size, and no argument, is less than one."""
+    match e:
+        case Apply("multiply", args):
+            return math.prod(map(_surely, args))
+        case Apply("maximum", args):
+            return max(map(_surely, args))
+        case Apply("add"):
+            parts, rest = b.affine(e)
+            return rest + sum(k * _surely(x) for x, k in parts.items())
+        case _:
+            return b.constant(e) or 1
 
 
 def _is_small(bound: Expr) -> bool:
