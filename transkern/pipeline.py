@@ -134,6 +134,8 @@ from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.pieces import merge_pieces
+from transkern.fuse.states.reserved_once import allocate_once
+from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.ir.nodes import Library, Program
@@ -215,6 +217,7 @@ PASSES: tuple[Pass, ...] = (
     merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
+    rotate_states,  # what is left of states that are copied
     unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
@@ -287,6 +290,7 @@ PASSES: tuple[Pass, ...] = (
     check_within,
     ask_range_first,  # when nobody asks any more what checks say
     name_wrapped,  # when nobody looks for places any more
+    allocate_once,  # when nobody asks any more what an iteration has for itself
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do

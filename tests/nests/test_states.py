@@ -14,6 +14,8 @@ from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.reading import whole_copy
+from transkern.fuse.states.rotation import rotate_states
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -350,6 +352,30 @@ def read_in_a_branch(u, steps):
     return u
 
 
+def of_the_last_two(u, steps):
+    v = u - 1
+    for _ in range(steps):
+        later = np.empty_like(u)
+        later[1:-1] = 2 * u[1:-1] - v[1:-1] + (u[2:] - 2 * u[1:-1] + u[:-2])
+        later[0] = u[-1]
+        later[-1] = later[0] - u[0]
+        v = u
+        u = later
+    return u, v
+
+
+def of_the_last_two_and_a_count(u, steps):
+    v, k = u * 0, 0
+    for t in range(2, steps):
+        later = u + v * t
+        k += t
+        if k > 12:
+            later[k % 3 : k % 3 + 1] = k
+        v = u
+        u = later[::-1] - k
+    return v, u, k
+
+
 NAMED = (
     of_differences_again, filled_and_stored, read_in_a_branch,
     a_next_value, of_the_last_elements, read_behind_it, read_before_it_is_left, of_differences, of_one_difference,
@@ -360,7 +386,7 @@ OTHERS = (
     *NAMED,
     with_numbers_of_its_own, a_number_of_the_state, with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list,
     the_copy_is_returned, into_the_argument, a_part_that_moves, read_from_another, two_of_them, turned,
-    where_it_is_positive, a_check_between, left_before,
+    where_it_is_positive, a_check_between, left_before, of_the_last_two, of_the_last_two_and_a_count,
 )  # fmt: skip
 
 
@@ -439,6 +465,16 @@ def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
     steps = [s for s in walk(program.body) if isinstance(s, n.Loop)]
     first, second = (s for s in steps[0].body if isinstance(s, n.Write))
     assert first.buffer != second.buffer and len(steps) == 2
+
+
+def test_arrays_that_are_handed_on_go_round() -> None:
+    passes = (coalesce_copies, double_buffer, rotate_states)
+    name = of_the_last_two.__name__
+    program = pipeline.program_of(source_of(of_the_last_two), name, "f(float64[n], int)", passes)
+    rounds, rest = (s for s in program.body if isinstance(s, n.Loop))
+    assert b.constant(rounds.step) == 3
+    copies = [[whole_copy(s, program.buffers) for s in loop.body if isinstance(s, n.Write)] for loop in (rounds, rest)]
+    assert not any(copies[0]) and sum(c is not None for c in copies[1]) == 2
 
 
 def looked_up(u, k):

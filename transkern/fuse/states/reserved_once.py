@@ -1,0 +1,48 @@
+"""Memory that each iteration of a loop in order would take anew is taken before it:
+
+    sequential t in 0 .. steps:               alloc p
+        alloc p                       to      sequential t in 0 .. steps:
+        …                                         …
+
+What an iteration makes has no values before it gives them to it, so that it is the same where they stand. A system
+takes back what is given back, and hands out pages one by one as they are touched: some microseconds for each dozen,
+which is more than it takes to fill them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
+from transkern.records import replace
+
+
+def allocate_once(program: n.Program) -> n.Program:
+    """The program whose loops in order find the memory that their iterations need."""
+    times = Counter(s.buffer for s in walk(program.body) if isinstance(s, n.Alloc))
+    once = {
+        name for name, count in times.items()
+        if count == 1 and (info := program.buffers[name]).role == "temporary" and not info.is_reserved
+        and b.constant(b.product(info.dims)) is None and not any(buffers_read(d) for d in info.dims)
+    }  # fmt: skip
+    return replace(program, body=_block(program.body, once, program)) if once else program
+
+
+def _block(statements: Sequence[n.Stmt], once: set[str], program: n.Program) -> tuple[n.Stmt, ...]:
+    out: list[n.Stmt] = []
+    for s in statements:
+        s = with_bodies(s, lambda body: _block(body, once, program))
+        if isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential"):
+            changing = scalars_set(s) | ({s.axis} if isinstance(s, n.Loop) else set())
+            own = [
+                x for x in s.body if isinstance(x, n.Alloc) and x.buffer in once
+                and not any(variables_read(d) & changing for d in program.buffers[x.buffer].dims)
+            ]  # fmt: skip
+            if own and not any(isinstance(x, (n.Library, n.Return)) for x in walk((s,))):  # a loop of the host keeps it
+                out += own
+                s = replace(s, body=tuple(x for x in s.body if x not in own))
+        out.append(s)
+    return tuple(out)
