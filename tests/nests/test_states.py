@@ -527,3 +527,25 @@ def test_an_element_is_looked_up_where_it_is_made_of() -> None:
         program = pipeline.program_of(source_of(function), function.__name__, types, (coalesce_copies,))
         made = [s for s in walk(program.body) if isinstance(s, n.Define) and "v" in (s.buffer, s.buffer[:1])]
         assert bool(made) == (function in (of_two_arrays, of_what_is_dear, stored_into_before)), function.__name__
+
+
+def test_memory_of_iterations_is_taken_once() -> None:
+    """Before the loop, if it has an iteration: nobody asks for memory that none needs."""
+
+    def spread(u, size, steps):
+        total = 0.0
+        for t in range(steps):
+            padded = np.empty(size)
+            for i in range(len(u)):
+                padded[len(u) - 1 - i] = u[i] * t
+            total += padded[: len(u)].max()
+        return total
+
+    compiled = transkern.compile(spread, target="cpu")
+    for size, steps in ((9, 4), (4, 1), (9, 0), (2**50, 0), (-1, 0)):
+        assert compiled(np.arange(4.0), size, steps) == spread(np.arange(4.0), size, steps)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        compiled(np.arange(4.0), -1, 1)
+    program = pipeline.program_of(source_of(spread), "spread", "f(float64[n], int, int)", pipeline.PASSES)
+    loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
+    assert not any(isinstance(s, n.Alloc) for loop in loops for s in walk(loop.body))
