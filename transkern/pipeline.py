@@ -61,6 +61,7 @@ from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
 from transkern.fuse.loops.borders import split_borders
 from transkern.fuse.loops.chosen import compute_chosen, compute_chosen_in_kernels
@@ -136,6 +137,9 @@ from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.pieces import merge_pieces
+from transkern.fuse.states.reserved_once import allocate_once
+from transkern.fuse.states.rotation import rotate_states
+from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
@@ -217,6 +221,7 @@ PASSES: tuple[Pass, ...] = (
     merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
+    rotate_states,  # what is left of states that are copied
     unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
     compute_once,  # of what has become one statement
@@ -255,6 +260,7 @@ PASSES: tuple[Pass, ...] = (
     choose_values,  # of what are numbers now
     name_values,
     hoist_gathers,  # columns of the rows of windows
+    store_once,  # when loops that store into an element are one
     ask_once,
     decide_signs,
     narrow_arithmetic,  # when all that computes with an element stands beside it
@@ -288,6 +294,8 @@ PASSES: tuple[Pass, ...] = (
     filter_rows,
     check_within,
     ask_range_first,  # when nobody asks any more what checks say
+    name_wrapped,  # when nobody looks for places any more
+    allocate_once,  # when nobody asks any more what an iteration has for itself
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do

@@ -163,3 +163,20 @@ def test_what_is_read_back_stays_in_order() -> None:
 
     assert "atomicAdd((unsigned long long *)&" in text(counted)
     assert "places" in text(added_at) and "places" not in text(reads_what_it_changes)
+
+
+def test_values_of_a_few_bits_are_counted_without_a_search() -> None:
+    """How many places there are is asked of the values only where their type does not tell."""
+
+    def counted(x, least):
+        return np.bincount(x, minlength=256), np.bincount(x, minlength=least)
+
+    compiled = transkern.compile(counted, target="cpu")
+    for dtype, values in ((np.uint8, 256), (bool, 2), (np.uint16, 3000), (np.int8, 90), (np.uint32, 70)):
+        for size in (50, 0):
+            x = np.random.default_rng(0).integers(0, values, size).astype(dtype)
+            for least in (0, 256, 300):
+                for mine, theirs in zip(compiled(x, least), counted(x, least), strict=True):
+                    np.testing.assert_array_equal(mine, theirs, strict=True)
+    with pytest.raises(ValueError, match="no negative elements"):
+        compiled(np.array([3, -1], np.int8), 0)

@@ -215,3 +215,24 @@ def test_columns_of_points_are_no_lanes() -> None:
     for mine, theirs in zip(compiled(points, 4), settled(points, 4), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12)
     assert "lane" in compiled.emit()
+
+
+def test_arrays_are_as_large_as_an_iteration_makes_them() -> None:
+    """What a loop that is written out makes is of its variable's size in each iteration; slices that begin at the
+    variable and end at a distance from the end are of one size, however both are spelled."""
+
+    def relaxed(u, f):
+        for colour in range(2):
+            for a in range(1, 3):
+                b = 1 + (a + colour) % 2
+                around = u[a - 1 : -2 : 2, b:-1:2] + u[a + 1 :: 2, b:-1:2] + u[a:-1:2, b - 1 : -2 : 2]
+                u[a:-1:2, b:-1:2] += 0.5 * (around + f[a : len(f) - 1 : 2, b:-1:2] - u[a:-1:2, b:-1:2])
+        return u
+
+    compiled = transkern.compile(relaxed, target="cpu")
+    for shape in ((8, 9), (9, 8), (7, 7), (4, 5), (3, 3)):
+        u, f = np.random.default_rng(0).integers(-9, 9, (2, *shape)).astype(float)
+        np.testing.assert_array_equal(compiled(u.copy(), f), relaxed(u.copy(), f))
+    types = "f(float64[n, m], float64[n, m])"
+    program = pipeline.program_of(source_of(relaxed), "relaxed", types, pipeline.PASSES)
+    assert not any(isinstance(s, n.Alloc) for s in walk(program.body))

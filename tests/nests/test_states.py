@@ -14,6 +14,8 @@ from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.reading import whole_copy
+from transkern.fuse.states.rotation import rotate_states
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -72,7 +74,16 @@ def with_a_part_named(u, steps):
     return u
 
 
-ONE = (in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all, with_a_part_named)
+def neighbours_named(u, steps):
+    for _ in range(steps):
+        left, right = np.roll(u, 1), np.roll(u, -1)
+        slope = np.where(u > 0, u - left, right - u)
+        u = u - 2 * slope + (left + right)
+    return u
+
+
+ONE = (
+    neighbours_named,in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all, with_a_part_named)
 
 
 def with_numbers_of_its_own(u, steps):
@@ -341,6 +352,30 @@ def read_in_a_branch(u, steps):
     return u
 
 
+def of_the_last_two(u, steps):
+    v = u - 1
+    for _ in range(steps):
+        later = np.empty_like(u)
+        later[1:-1] = 2 * u[1:-1] - v[1:-1] + (u[2:] - 2 * u[1:-1] + u[:-2])
+        later[0] = u[-1]
+        later[-1] = later[0] - u[0]
+        v = u
+        u = later
+    return u, v
+
+
+def of_the_last_two_and_a_count(u, steps):
+    v, k = u * 0, 0
+    for t in range(2, steps):
+        later = u + v * t
+        k += t
+        if k > 12:
+            later[k % 3 : k % 3 + 1] = k
+        v = u
+        u = later[::-1] - k
+    return v, u, k
+
+
 NAMED = (
     of_differences_again, filled_and_stored, read_in_a_branch,
     a_next_value, of_the_last_elements, read_behind_it, read_before_it_is_left, of_differences, of_one_difference,
@@ -351,7 +386,7 @@ OTHERS = (
     *NAMED,
     with_numbers_of_its_own, a_number_of_the_state, with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list,
     the_copy_is_returned, into_the_argument, a_part_that_moves, read_from_another, two_of_them, turned,
-    where_it_is_positive, a_check_between, left_before,
+    where_it_is_positive, a_check_between, left_before, of_the_last_two, of_the_last_two_and_a_count,
 )  # fmt: skip
 
 
@@ -432,6 +467,16 @@ def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
     assert first.buffer != second.buffer and len(steps) == 2
 
 
+def test_arrays_that_are_handed_on_go_round() -> None:
+    passes = (coalesce_copies, double_buffer, rotate_states)
+    name = of_the_last_two.__name__
+    program = pipeline.program_of(source_of(of_the_last_two), name, "f(float64[n], int)", passes)
+    rounds, rest = (s for s in program.body if isinstance(s, n.Loop))
+    assert b.constant(rounds.step) == 3
+    copies = [[whole_copy(s, program.buffers) for s in loop.body if isinstance(s, n.Write)] for loop in (rounds, rest)]
+    assert not any(copies[0]) and sum(c is not None for c in copies[1]) == 2
+
+
 def looked_up(u, k):
     v = u * 2 + 1
     return v[k]
@@ -482,3 +527,25 @@ def test_an_element_is_looked_up_where_it_is_made_of() -> None:
         program = pipeline.program_of(source_of(function), function.__name__, types, (coalesce_copies,))
         made = [s for s in walk(program.body) if isinstance(s, n.Define) and "v" in (s.buffer, s.buffer[:1])]
         assert bool(made) == (function in (of_two_arrays, of_what_is_dear, stored_into_before)), function.__name__
+
+
+def test_memory_of_iterations_is_taken_once() -> None:
+    """Before the loop, if it has an iteration: nobody asks for memory that none needs."""
+
+    def spread(u, size, steps):
+        total = 0.0
+        for t in range(steps):
+            padded = np.empty(size)
+            for i in range(len(u)):
+                padded[len(u) - 1 - i] = u[i] * t
+            total += padded[: len(u)].max()
+        return total
+
+    compiled = transkern.compile(spread, target="cpu")
+    for size, steps in ((9, 4), (4, 1), (9, 0), (2**50, 0), (-1, 0)):
+        assert compiled(np.arange(4.0), size, steps) == spread(np.arange(4.0), size, steps)
+    with pytest.raises(ValueError, match="negative dimensions"):
+        compiled(np.arange(4.0), -1, 1)
+    program = pipeline.program_of(source_of(spread), "spread", "f(float64[n], int, int)", pipeline.PASSES)
+    loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
+    assert not any(isinstance(s, n.Alloc) for loop in loops for s in walk(loop.body))

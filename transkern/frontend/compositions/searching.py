@@ -170,6 +170,13 @@ def _outside(x: Any, xp: Any, fp: Any, y: Any, left: Any, right: Any) -> Any:
     return np.where(x > xp[-1], fp[-1] if right is None else right, y)[()]
 
 
+def _values_of(dtype: Any) -> int:
+    """How many values elements of such a type have, where they are few and none is negative."""
+    if dtype.kind == "b":
+        return 2
+    return 1 << 8 * dtype.itemsize if dtype.kind == "u" and dtype.itemsize <= 2 else 0
+
+
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     given = x
     x = line(x)
@@ -183,11 +190,18 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
         raise TypeError("an integer is required")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    values = _values_of(x.dtype)
+    negative = x.dtype.kind == "i"
     x = x.astype(np.int64)
-    least, most = np.min(x, initial=0), np.max(x, initial=-1)  # in one pass
-    if least < 0:
-        raise ValueError("'list' argument must have no negative elements")
-    length = max(int(most) + 1, minlength)
+    if values and minlength >= values:  # nothing has to be looked for
+        length = minlength
+    elif negative:
+        least, most = np.min(x, initial=0), np.max(x, initial=-1)  # in one pass
+        if least < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        length = max(int(most) + 1, minlength)
+    else:
+        length = max(int(np.max(x, initial=-1)) + 1, minlength)
     if weights is None:
         counts = np.zeros(length, np.int64)
         np.add.at(counts, x, 1)

@@ -47,7 +47,7 @@ def settle_slice(ctx: Context, item: Slice, extent: Expr) -> Span:
             last = _or_default(item.stop, _from_end(ctx, stop, extent, extent), extent)
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
             whole = b.at_least(extent, last) or _is_of_parts(ctx, last, extent)
-            within = last if whole else b.minimum(last, extent)
+            within = b.inhabited(last if whole else b.minimum(last, extent))  # `begin` is not below 0
             length = b.maximum(b.sub(within, begin), b.ZERO)
             gap = b.difference(last, begin)
             if gap is not None and gap > 0 and ctx.facts.within(b.sub(last, b.ONE), extent)[1]:

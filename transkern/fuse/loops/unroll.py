@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
@@ -101,7 +102,11 @@ def iterations(
     assert first is not None and extent is not None
     for k in range(first, first + extent):
         one = s if k == first else with_own_names(s, names, variables, buffers, own)
-        yield map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
+        at = partial(_at, axis=one.axis, k=k)
+        for made in {x.buffer for x in walk(one.body) if isinstance(x, n.Alloc) and x.buffer in buffers}:
+            dims = tuple(b.map_expr(d, at) for d in buffers[made].dims)
+            buffers[made] = replace(buffers[made], dims=dims)
+        yield map_block(one.body, at)
 
 
 def _at(e: Expr, axis: str, k: int) -> Expr | None:

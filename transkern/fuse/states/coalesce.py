@@ -62,14 +62,15 @@ class _Coalescing:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         out = list(statements)
-        ways = (self._made_later, self._renamed, self._coalesced, self._updated, self._forwarded, self._inlined)
-        k = 0
-        while k < len(out):
-            found = next((made for way in ways if (made := way(out, k)) is not None), None)
-            if found is None:
-                k += 1
-            else:
-                out = found
+        stored = (self._made_later, self._renamed, self._coalesced, self._updated, self._forwarded)
+        for ways in (stored, (*stored, self._inlined)):  # what becomes of a next state is asked when there is one
+            k = 0
+            while k < len(out):
+                found = next((made for way in ways if (made := way(out, k)) is not None), None)
+                if found is None:
+                    k += 1
+                else:
+                    out = found
         return tuple(with_bodies(s, self.block) for s in out)
 
     def _renamed(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
