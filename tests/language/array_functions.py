@@ -1235,7 +1235,7 @@ ERRORS = [
 REFUSED = {
     "np.pad(x, 2, mode='maximum')": "np.pad with mode='maximum'",
     "np.nditer(a)": "cannot compile `np.nditer`",
-    "np.binary_repr(k)": "of a number that only the run knows",
+    "np.base_repr(k)": "of a number that only the run knows",
     "np.add(x, y, where=m)": "NumPy leaves the other elements undefined",
     "np.linalg.eig(s)": "`np.linalg.eig` of real numbers",
     "np.r_['0,2', x, y]": "with the directive",

@@ -307,14 +307,20 @@ def joined_texts_compared(a):
 
 
 def text_of_numbers_compared(a):
-    return f"{a[0]}" == "5"
+    return f"{a[0]}" == "5", f"{a[0]:03d}" < "006"
+
+
+def text_of_floats_compared(a):
+    return f"{a[0]:.1f}" == "5.0"
 
 
 def test_texts_of_the_run_are_compared() -> None:
     for first in (5, 4, 0, 1):
         alike(joined_texts_compared, np.array([first, 3, 6, 9, 7]))
     with pytest.raises(transkern.CompileError, match="a comparison of a text made of run-time numbers"):
-        transkern.compile(text_of_numbers_compared, target="cpu")(np.array([5]))
+        transkern.compile(text_of_floats_compared, target="cpu")(np.array([5.0]))
+    for first in (5, 40, -5):
+        alike(text_of_numbers_compared, np.array([first]))
 
 
 def in_binary(a, n):
@@ -330,6 +336,42 @@ def no_integer(a, n):
 
 def no_code(a, n):
     return chr(a[0] * 0.5)
+
+
+def formatted(x, n):
+    forms = f"{n:08b}<{n:x}>{n:4X}|{n:04o}{n:3d}{n:05}|"
+    table = np.array([int(c) for c in format(x[0], "08b")[::-1]])
+    codes = [list(map(int, np.binary_repr(v, width=9))) for v in x]
+    marks = (hex(n), oct(n), hex(x[-1])[2:], bin(n)[2:].zfill(12), str(n).zfill(5), np.binary_repr(n), np.binary_repr(n, 70))
+    return list(forms), forms[-1], len(forms), table, codes, marks
+
+
+def narrow(n, width):
+    return np.binary_repr(n, width)
+
+
+def checked(s):
+    for i in range(len(s)):
+        if not s[i].isalpha():
+            raise ValueError(f"bad character {s[i]!r} at {i}: {s[i]}")
+    return f"{s[i]} is last, {s[i]:>3}"
+
+
+def test_digits_in_formats(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.array([30, 255, 0, 7])
+    for n in (0, 1, 5, -1, -256, -255, 2**40, 2**59):
+        alike(formatted, x, n)
+    alike(formatted, x.astype(np.uint8), 5, target=on_target("cuda", monkeypatch))
+    for n in (0, 6, -6, -8, -1):
+        for width in (0, 2, 4, 7):
+            alike(narrow, n, width)
+
+
+def test_characters_in_messages() -> None:
+    for s in ("abc", "ab3c", "é=", "x"):
+        alike(checked, s)
+    with pytest.raises(RuntimeError, match="the repr of a character"):
+        transkern.compile(checked)("a'")
 
 
 def test_numbers_in_binary(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,30 @@ def missing(x: Any) -> Any:
     return d
 
 
-FUNCTIONS = (counted, three, means, read, list_of_one, asked, in_tuple)
+STEPS = {"up": (-1, 0), "down": (1, 0), "stay": (0, 0)}
+
+
+def walked(x: Any) -> Any:
+    names = list(STEPS)
+    r, c = 0, 5
+    price = {"up": 2.0, "stay": 0.5, "down": 1.0}
+    s = 0.0
+    for v in x:
+        move = names[int(v) % 3]
+        dr, dc = STEPS[move]
+        r, c = r + dr, c - dc
+        s += price[move] * v
+    return r, c, s
+
+
+def walked_away(x: Any) -> Any:
+    s = 0
+    for v in x:
+        s += STEPS[["up", "{left}", "down"][int(v) % 3]][0]
+    return s
+
+
+FUNCTIONS = (walked, walked_away, counted, three, means, read, list_of_one, asked, in_tuple)
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -41,6 +42,20 @@ def test_a_format_with_numbers_of_the_call_in_it() -> None:
     compiled = transkern.compile(codes)
     for given in ((3, 1), (4, 0), (6, 3)):
         assert compiled(*given) == codes(*given)
+
+
+def spread(points: Any, centre: Any) -> Any:
+    return [math.dist(p, centre) for p in points], max(math.dist(points[0], q) for q in points)
+
+
+def test_the_coordinates_of_points() -> None:
+    require("cc")
+    compiled = transkern.compile(spread)
+    points = np.array([[0.5, 1.5, -2.0], [1e200, np.inf, np.nan], [-0.0, 3e-310, 7.0]])
+    for given, centre in ((points, [0.0, 1.0, 2.0]), (points[:, :2], (1, 2)), (points[:1, :0], [])):
+        assert str(compiled(given, centre)) == str(spread(given, centre))
+    with pytest.raises(ValueError, match="both points must have the same number of dimensions"):
+        compiled(points, (1.0, 2.0))
 
 
 def runs(text: str, shape: Any) -> Any:

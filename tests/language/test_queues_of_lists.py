@@ -86,8 +86,19 @@ def starred(x: Any) -> Any:
     return first - last, others
 
 
+def begun_with_more(x: Any) -> Any:
+    delayed: Any = deque([0.0] * len(x), maxlen=len(x))
+    rows: Any = deque([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], maxlen=2)
+    last: Any = deque(x[:, 0], maxlen=5)
+    for v in x[1:, 1]:
+        rows.append([delayed[0], v])
+        delayed.append(v)
+        last.appendleft(v)
+    return list(delayed), [tuple(r) for r in rows], list(last), list(deque(last, maxlen=0))
+
+
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-@pytest.mark.parametrize("function", [oldest_first, named_while_taken, at_most_two, turned, starred])
+@pytest.mark.parametrize("function", [oldest_first, named_while_taken, at_most_two, turned, starred, begun_with_more])
 def test_rows(function: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     rng = np.random.default_rng(0)

@@ -114,6 +114,22 @@ def test_lists_of_one_element_or_many() -> None:
     alike(one_or_many, POINTS, IDS[1:])
 
 
+def orders_counted(points, ids):
+    orders, pairs = [(0, 1, 2), (2, 1, 0), (1, 2, 0)], [(0, 1), (7, 2), (7, 2)]
+    found = [0] * 3
+    for k in range(len(points) - 2):
+        order = tuple(np.argsort(points[k : k + 3, 0]).tolist())
+        if order in orders:
+            found[orders.index(order)] += 1
+    at = [pairs.index((i, 2)) if (i, 2) in pairs else -1 for i in ids]
+    return found, at, pairs.count((ids[0], 2)), pairs.index((int(ids[-1]), 5))
+
+
+def test_tuples_are_found_in_known_lists() -> None:
+    alike(orders_counted, POINTS, np.array([7, 3, 0]))
+    alike(orders_counted, POINTS[:2], IDS)
+
+
 def missing(points, ids):
     known = [7, 8]
     known.remove(ids[0])

@@ -39,6 +39,26 @@ def test_elements_are_held_where_nothing_else_meets_them(name: str) -> None:
     assert len(held) == count
 
 
+def counted_until(t, n, rounds):
+    sums = np.zeros((2, 3))
+    for k in range(n):
+        for _ in range(rounds):
+            sums[0, 1] += t
+            sums[1, 2] -= sums[0, 1]
+            if sums[0, 1] > 1:
+                return sums[:, 1], {"sums": (sums, k)}
+    return sums[0], {"sums": (sums, n)}
+
+
+@pytest.mark.parametrize("t", [0.01, 0.3, 2.0])
+def test_elements_are_in_the_array_that_a_loop_returns(t: float) -> None:
+    found, named = transkern.compile(counted_until)(t, 4, 3)
+    wanted, expected = counted_until(t, 4, 3)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(named["sums"][0], expected["sums"][0])
+    assert named["sums"][1] == expected["sums"][1]
+
+
 def together(a, b, c):
     for i in range(c.shape[0]):
         for j in range(c.shape[1]):

@@ -2,7 +2,7 @@
 
 # ruff: noqa: B905, C400, F821, RUF059 (functions as users write them)
 
-from collections import defaultdict, deque
+from collections import defaultdict
 
 import numpy as np
 
@@ -316,20 +316,6 @@ def cells_of_pairs(pairs):
 def cells_of_pairs_instead(pairs):
     """cells_of_pairs_instead(int64[2,n])"""
     return np.ravel_multi_index((pairs[0], pairs[1]), (30, 40))
-
-
-def last_seen(x, size):
-    """last_seen(float64[n], int)"""
-    return list(deque(x, maxlen=size))
-
-
-def last_seen_instead(x, size):
-    """last_seen_instead(float64[n], int)"""
-    seen = deque(maxlen=size)
-    for v in x:
-        seen.append(v)
-    return list(seen)
-
 
 
 def pairs_and_numbers(x):

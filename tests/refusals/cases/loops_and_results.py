@@ -306,12 +306,12 @@ def product_instead(x):
 
 def distance(p, q):
     """distance(float64[n], float64[n])"""
-    return math.dist(p, q)
+    return math.dist(p[p > 0], q)
 
 
 def distance_instead(p, q):
     """distance_instead(float64[n], float64[n])"""
-    return np.linalg.norm(p - q)
+    return np.linalg.norm(p[p > 0] - q)
 
 
 def untraced(k):

@@ -45,6 +45,12 @@ def index_in_tuple(values: Any, wanted: Any) -> Any:
     return at
 
 
+def append_all(queue: Any, values: Any) -> None:
+    """``deque(values, maxlen)``, whose first values the others push out."""
+    for v in values:
+        queue.append(v)
+
+
 def rows_of(array: Any) -> Any:
     """``array.tolist()`` of several dimensions."""
     return [row.tolist() for row in array]

@@ -5,44 +5,103 @@ from __future__ import annotations
 from typing import Any
 
 
-def binary_digits(number: Any) -> Any:
-    """``bin(number)``."""
-    found = []
-    rest = abs(number)
-    size = 1
-    while rest >> size > 0:
-        size += 1
+def in_base(number: Any, base: Any, mark: Any) -> Any:
+    """``bin(number)``, ``oct(number)``, ``hex(number)``."""
+    found: list[str] = []
     if number < 0:
         found.append("-")
-    found.append("0")
-    found.append("b")
-    for place in range(size):
-        found.append("01"[(rest >> (size - 1 - place)) & 1])
+    for c in mark:
+        found.append(c)
+    _put_digits(found, abs(number), base, False)
     return found
 
 
-def characters_of(pieces: Any, numbers: Any) -> Any:
-    """Those of texts with integers between them."""
+def characters_of(pieces: Any, numbers: Any, formats: Any) -> Any:
+    """Those of texts with integers between them, each in a base, as long as it must be, and with what goes in front."""
     found: list[str] = []
-    for piece, number in zip(pieces, numbers):  # noqa: B905 - there may be a text behind the last number
+    for piece, number, (base, width, fill, capital) in zip(pieces, numbers, formats):  # noqa: B905 - see below
         for c in piece:
             found.append(c)
-        _put_digits(found, number)
-    for c in pieces[-1] if len(pieces) > len(numbers) else "":
+        rest = abs(number)
+        if width > 0:
+            missing = width - _digits(rest, base)
+            if number < 0:
+                missing -= 1
+            if fill == " ":
+                for _ in range(missing):
+                    found.append(" ")
+            if number < 0:
+                found.append("-")
+            if fill == "0":
+                for _ in range(missing):
+                    found.append("0")
+        elif number < 0:
+            found.append("-")
+        _put_digits(found, rest, base, capital)
+    for c in pieces[-1] if len(pieces) > len(numbers) else "":  # there may be a text behind the last number
         found.append(c)
     return found
 
 
-def _put_digits(found: Any, number: Any) -> None:
+def binary_repr(number: Any, width: Any) -> Any:
+    """``np.binary_repr(number, width)``."""
+    found: list[str] = []
     rest = abs(number)
-    place = 1
-    while rest // place >= 10:
-        place *= 10
-    if number < 0:
+    if number < 0 and width is not None:  # of the complement
+        size = _bits(rest - 1)
+        if rest > 1:
+            size += 1
+    else:
+        size = _bits(rest)
+    if number < 0 and width is None:
         found.append("-")
+    if width is not None and number != 0 and width < size:
+        raise ValueError(f"Insufficient bit width={width} provided for binwidth={size}")
+    if width is not None:
+        for _ in range(width - size):
+            found.append("1" if number < 0 else "0")
+    if width is None or number != 0 or width >= 0:
+        for place in range(size):
+            found.append("01"[((rest if width is None else number) >> (size - 1 - place)) & 1])
+    return found
+
+
+def _bits(rest: Any) -> Any:
+    size = 1
+    while rest >> size > 0:
+        size += 1
+    return size
+
+
+def zfill(characters: Any, width: Any) -> Any:
+    """``text.zfill(width)``."""
+    found: list[str] = []
+    first = 1 if len(characters) > 0 and (characters[0] == "-" or characters[0] == "+") else 0
+    for k in range(first):
+        found.append(characters[k])
+    for _ in range(width - len(characters)):
+        found.append("0")
+    for k in range(first, len(characters)):
+        found.append(characters[k])
+    return found
+
+
+def _digits(rest: Any, base: Any) -> Any:
+    """How many digits it has."""
+    size, place = 1, 1
+    while rest // place >= base:
+        place *= base
+        size += 1
+    return size
+
+
+def _put_digits(found: Any, rest: Any, base: Any, capital: Any) -> None:
+    place = 1
+    while rest // place >= base:
+        place *= base
     while place > 0:
-        found.append("0123456789"[rest // place % 10])
-        place //= 10
+        found.append(("0123456789ABCDEF" if capital else "0123456789abcdef")[rest // place % base])
+        place //= base
 
 
 def number_of(characters: Any) -> Any:

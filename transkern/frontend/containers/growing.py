@@ -104,9 +104,10 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
         owner.limits = replace(owner.limits, most=longest)
         ctx.guard(b.compare("greater_equal", longest, b.ZERO), "ValueError", "maxlen must be non-negative")
     if items is not None:
-        if owner.limits.most is not None and items != Seq((), "list"):
-            ctx.fail(refusals.DEQUE, "a deque with a maxlen and elements to begin with", "append them in a loop")
-        extend(ctx, owner, items)
+        if owner.limits.most is not None and not isinstance(ctx.deref(items), (Seq, Static)):
+            compositions.compose(ctx, "lists", "append_all", [owner, items], {})
+        else:
+            extend(ctx, owner, items)
     return owner
 
 

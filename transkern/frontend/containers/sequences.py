@@ -96,9 +96,16 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
             return None
 
 
+def _is_of_the_run(ctx: Context, value: Value) -> bool:
+    """Whether it is a number or text that only the run knows, or a tuple with one in it."""
+    held = ctx.deref(value)
+    inside = held.items if isinstance(held, Seq) and held.kind == "tuple" else ()
+    return isinstance(value, (Scalar, OneOf, Char)) or any(_is_of_the_run(ctx, i) for i in inside)
+
+
 def _read(ctx: Context, items: tuple[Value, ...], kind: str, name: str, args: Sequence[Value]) -> Value | None:
     looking = (name == "count" or (name == "index" and kind == "list")) and len(args) == 1
-    if looking and any(isinstance(v, (Scalar, OneOf, Char)) for v in (*items, args[0])):
+    if looking and any(_is_of_the_run(ctx, v) for v in (*items, args[0])):
         return compose(ctx, "lists", name, [Seq(items, kind), args[0]], {})
     if name in ("index", "count") and args:
         wanted = constant_object(ctx, args[0], f"`{kind}.{name}` of a run-time value")

@@ -10,11 +10,24 @@ from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import captured_array
+from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.subscripts.keys import constant_object
+from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
-from transkern.frontend.values.values import Array, Dict, GrowingList, Hashed, Record, Scalar, Seq, Static, Value
+from transkern.frontend.values.values import (
+    Array,
+    Dict,
+    GrowingList,
+    Hashed,
+    JoinedText,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)
 
 
 @handles("numpy.isdtype", names="dtype kind")
@@ -38,6 +51,14 @@ def _base_repr(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.binary_repr", names="num width")
 def _binary_repr(ctx: Context, a: Arguments) -> Value:
+    number, width = a.need("num"), a.given.get("width", Static(None))
+    if isinstance(number, Scalar):
+        check_position(ctx, number, np.binary_repr)
+        width = width if width == Static(None) else Scalar(integer_expr(ctx, width), True)
+        given = [Scalar(integer_expr(ctx, number), True), width]
+        digits = ctx.deref(compose(ctx, "texts", "binary_repr", given, {}))
+        assert isinstance(digits, GrowingList)
+        return JoinedText(digits, "")
     return Static(asked(ctx, np.binary_repr, *_numbers(ctx, a, num=None, width=None)))
 
 

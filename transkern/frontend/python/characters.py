@@ -16,6 +16,7 @@ from transkern.frontend.values.scalars import select
 from transkern.frontend.values.values import Char, Dict, OneOf, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import with_text
 from transkern.ir.expr import Const, Expr
 from transkern.ir.ops import MIRRORED
 
@@ -188,6 +189,8 @@ def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:
 
 def looked_up(ctx: Context, base: Dict, key: Value, join: Callable[[list[Value], Expr], Value]) -> Value | None:
     """``base[key]`` with a key known at run time only; `join` makes one value of several and the position of one."""
+    if isinstance(key, OneOf):
+        return _of_options(ctx, base, key, join)
     found = matches(base.keys, key)
     if not found:
         return None
@@ -202,6 +205,20 @@ def looked_up(ctx: Context, base: Dict, key: Value, join: Callable[[list[Value],
     else:
         ctx.guard(any_of, f"{n.SEVERAL}KeyError", "({},)", (code,))
     return join(list(base.items), ctx.let(position, "key"))
+
+
+def _of_options(ctx: Context, base: Dict, key: OneOf, join: Callable[[list[Value], Expr], Value]) -> Value | None:
+    """The same of a text that is one of several, of which some may be no keys."""
+    known = [k for k, option in enumerate(key.options) if option in base.keys]
+    if not known:
+        return None
+    for k, option in enumerate(key.options):
+        if k not in known:
+            error = (f"{n.SEVERAL}KeyError", "(None,)") if option is None else with_text("KeyError", option)
+            ctx.guard(b.compare("not_equal", key.index, b.index(k)), *error)
+    places: list[Expr] = [b.index(known.index(k) if k in known else 0) for k in range(len(key.options))]
+    values = [base.items[base.keys.index(key.options[k])] for k in known]
+    return join(values, ctx.let(select(key.index, places), "key"))
 
 
 def chosen(ctx: Context, options: tuple[str, ...], at: Expr) -> Value:

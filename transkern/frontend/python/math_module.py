@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transkern import refusals
-from transkern.errors import TOO_LARGE
+from transkern.errors import TOO_LARGE, NeedsConstant
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
+from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy import ufuncs
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, to_integer
@@ -147,6 +148,8 @@ def _any_nan(x: list[Expr]) -> Expr:
 
 
 def _root_of_squares(parts: list[Expr]) -> Expr:
+    if not parts:
+        return Const(0.0, "float64")
     total: Expr = _apply("absolute", parts[0])
     for part in parts[1:]:
         total = _apply("hypot", total, part)
@@ -224,11 +227,25 @@ def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     return total
 
 
+def _coordinates(ctx: Context, point: Value) -> list[Value]:
+    """What a point of math.dist is made of; the length of an array is one of those that must be known."""
+    counted = iteration(ctx, point)
+    if isinstance(counted, list):
+        return counted
+    start, stop, step, element = counted
+    trips = trip_count(start, stop, step)
+    extent = b.constant(trips)
+    if extent is None:
+        problem, help = "math.dist of points of run-time length", "use np.linalg.norm(p - q) of two arrays"
+        error = ctx.error(refusals.RUN_TIME_LENGTH, problem, help)
+        if isinstance(trips, Var) and b.is_size_name(trips.name):
+            raise NeedsConstant(trips.name, error)
+        ctx.must_be_known(Scalar(trips, True), problem, help, refusals.RUN_TIME_LENGTH)
+    return [element(b.add(start, b.mul(step, b.index(k)))) for k in range(extent)]
+
+
 def _dist(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    points = [iteration(ctx, a) for a in args]
-    if len(points) != 2 or not all(isinstance(p, list) for p in points):
-        help = "use np.linalg.norm(p - q) of two arrays"
-        ctx.fail(refusals.RUN_TIME_LENGTH, "math.dist of points of run-time length", help)
+    points = [_coordinates(ctx, a) for a in args]
     one, two = ([b.cast(exact_expr(ctx, v), "float64") for v in p] for p in points)
     if len(one) != len(two):
         ctx.guard(b.FALSE, "ValueError", "both points must have the same number of dimensions")

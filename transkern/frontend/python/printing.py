@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -64,13 +64,18 @@ def _chr(ctx: Context, a: Arguments) -> Value:
     return Char(ctx.let(code, "code"))
 
 
-@handles("builtins.bin", names="number")
-def _bin(ctx: Context, a: Arguments) -> Value:
+_IN_BASES: dict[str, tuple[Callable[[Any], str], int]] = {"bin": (bin, 2), "oct": (oct, 8), "hex": (hex, 16)}
+
+
+@handles("builtins.bin", "builtins.oct", "builtins.hex", names="number")
+def _in_base(ctx: Context, a: Arguments) -> Value:
     value = a.need("number")
+    python, base = _IN_BASES[a.name]
     if isinstance(value, Static):
-        return Static(asked(ctx, bin, value.value))
-    check_position(ctx, value, bin)
-    digits = ctx.deref(compose(ctx, "texts", "binary_digits", [Scalar(integer_expr(ctx, value), True)], {}))
+        return Static(asked(ctx, python, value.value))
+    check_position(ctx, value, python)
+    given: list[Value] = [Scalar(integer_expr(ctx, value), True), Static(base), Static(python(0)[:2])]
+    digits = ctx.deref(compose(ctx, "texts", "in_base", given, {}))
     assert isinstance(digits, GrowingList)
     return JoinedText(digits, "")
 

@@ -26,6 +26,7 @@ from transkern.frontend.values.kinds import formatted
 from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.set_order import check_order
 from transkern.frontend.values.values import (
+    CHARACTERS,
     Array,
     Char,
     Concatenation,
@@ -50,6 +51,8 @@ from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.containers import OF_NUMPY
 
+_ASCII = "a character beyond ASCII in a text is not compiled"
+_ESCAPED = "the repr of a character that is no letter, digit or sign of ASCII is not compiled"
 _HELD = "texts can hold numbers, texts, tuples and lists of them"
 
 
@@ -89,6 +92,16 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
         case OneOf(index, options):  # as one of the shown texts
             shown = [as_text(ctx, Static(o), spec, conversion).template.format() for o in options]
             return Text("{}", (OneOf(index, tuple(shown)),))
+        case Char(code) if spec:
+            ctx.guard(b.compare("less", code, b.index(len(CHARACTERS))), "RuntimeError", _ASCII)
+            return as_text(ctx, OneOf(code, CHARACTERS), spec, conversion)
+        case Char(code):
+            if conversion == "r":
+                plain = b.both(b.compare("greater_equal", code, b.index(32)), b.compare("less", code, b.index(127)))
+                for escaped in "'\\":
+                    plain = b.both(plain, b.compare("not_equal", code, b.index(ord(escaped))))
+                ctx.guard(plain, "RuntimeError", _ESCAPED)
+            return Text("'{:c}'" if conversion == "r" else "{:c}", (Scalar(code, True),))
         case Scalar():
             return _of_number(ctx, value, spec, conversion)
         case Array(axes=()) if value.mask is None and conversion != "r":
@@ -276,6 +289,9 @@ def text_method(
     if isinstance(receiver, JoinedText) and name == "count" and len(args) == 1 and code_of(args[0]) is not None:
         characters = receiver.characters
         return None if characters is None else compose(ctx, "lists", "count", [characters, args[0]], {})
+    if isinstance(receiver, JoinedText) and name == "zfill" and len(args) == 1 and receiver.characters is not None:
+        filled = ctx.deref(compose(ctx, "texts", "zfill", [receiver.characters, args[0]], {}))
+        return JoinedText(filled, "") if isinstance(filled, GrowingList) else None
     return None
 
 

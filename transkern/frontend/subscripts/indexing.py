@@ -84,7 +84,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case Hashed():
             return hashed.item(ctx, base, items[0] if len(items) == 1 else Seq(tuple(items)))
         case Dict():
-            if len(items) == 1 and isinstance(items[0], (Char, Scalar)):
+            if len(items) == 1 and isinstance(items[0], (Char, OneOf, Scalar)):
+                choices.fork_for(ctx, items[0])
                 found = characters.looked_up(
                     ctx, base, items[0],
                     lambda values, at: _sequence_item(ctx, tuple(values), "list", [Scalar(at)], "dict"),

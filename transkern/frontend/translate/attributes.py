@@ -200,7 +200,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             return Scalar({"start": start, "stop": stop, "step": step}[name], True)
         case Seq() | Range():
             return Method(value, name)
-        case JoinedText() | Text() if name == "count":
+        case JoinedText() | Text() if name in ("count", "zfill"):
             return Method(value, name)
         case Char() if hasattr(str, name):
             return Method(value, name)

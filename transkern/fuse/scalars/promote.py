@@ -7,8 +7,8 @@
 
 Legal where the loop does not change which element it is, and touches it in no other way: isl shows that all other
 subscripts into the buffer stay away from it. The loop may make no iteration, so that the element must be there in any
-case, and nobody else's: parallel loops around are looked at again. A compiler of C cannot see this: for it, `x[i, k]`
-may be the element that was just written.
+case, and nobody else's: parallel loops around are looked at again. Where the loop returns the array, the element is
+put there first. A compiler of C cannot see this: for it, `x[i, k]` may be the element that was just written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import bodies, buffers_written, is_in_order, map_own, variables_read, walk, with_bodies
+from transkern.ir.traverse import (
+    bodies,
+    buffers_written,
+    is_in_order,
+    map_own,
+    result_buffers,
+    variables_read,
+    walk,
+    with_bodies,
+)
 from transkern.records import replace
 
 _Index = tuple[Expr, ...]
@@ -132,6 +141,8 @@ def _held(
         s = map_own(s, change)
         if isinstance(s, n.Store) and s.buffer == buffer and _resolved(s.index, carried) == index:
             out.append(n.Assign(held.name, s.value, span=s.span))
+        elif isinstance(s, n.Return) and buffer in result_buffers(s.result):
+            out += [n.Store(buffer, index, held, span=s.span), s]
         elif any(bodies(s)):
             out.append(with_bodies(s, lambda inner: _held(inner, buffer, index, held, carried)))
         else:
