@@ -49,13 +49,13 @@ def seconds_for(text: str) -> tuple[float, float, float]:
 
 
 def lengths(longest: int) -> None:
-    counts = [n for n in (100, 200, 500, 1000, 2000, 5000) if n <= longest]
+    counts = [n for n in (100, 200, 500, 1000, 2000, 5000) if n <= max(longest, 100)]
     seconds_for(KINDS[0](20))  # what is imported, and asked of NumPy once
     print(f"{'seconds of Python':20}", *(f"{n:>8}" for n in counts), f"{'growth':>8}  (1: linear)")
     for kind in KINDS:
         taken = [sum(seconds_for(kind(n))) for n in counts]
-        growth = taken[-1] / taken[-2] / (counts[-1] / counts[-2])
-        print(f"{kind.__name__:20}", *(f"{t:8.2f}" for t in taken), f"{growth:8.2f}", flush=True)
+        growth = f"{taken[-1] / taken[-2] / (counts[-1] / counts[-2]):8.2f}" if len(counts) > 1 else ""
+        print(f"{kind.__name__:20}", *(f"{t:8.2f}" for t in taken), growth, flush=True)
 
 
 class Clock:
@@ -130,7 +130,7 @@ def corpus(every: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--longest", type=int, default=2000, help="statements of the longest function; 0: none")
+    parser.add_argument("--longest", type=int, default=2000, help="statements of the longest one, from 100; 0: none")
     parser.add_argument("--every", type=int, default=1, help="of the corpus, one function in so many; 0: none")
     options = parser.parse_args()
     if options.longest:

@@ -14,6 +14,7 @@ import pytest
 
 import transkern
 from transkern import limits, pipeline
+from transkern.analysis.dependence import Carried
 from transkern.errors import NeedsConstant
 from transkern.frontend import specialise as front
 from transkern.frontend.loops import looping
@@ -23,6 +24,7 @@ from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written
+from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir.expr import NOWHERE, Apply, Expr, Var
 from transkern.targets.clike import CPrinter
 from transkern.targets.cpu.printing import module
@@ -352,6 +354,54 @@ def f(n: "int"):
     monkeypatch.setattr(Calls, "inline", note)
     c_text(text)
     assert 2 <= len(begun) < 20
+
+
+def test_a_recursion_that_nothing_ends_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot be a loop, either: the sizes of parts of parts are twice as long in each call."""
+    text = """
+def f(p: "float64[80,2]", tol: float):
+    def simplified(p):
+        if len(p) < 3:
+            return p[:]
+        at = 1
+        for i in range(1, len(p) - 1):
+            if p[i, 0] > p[at, 0]:
+                at = i
+        if p[at, 0] > tol:
+            return simplified(p[: at + 1])[:-1] + simplified(p[at:])
+        return [p[0], p[-1]]
+    return simplified(p)
+"""
+    begun, inline = [], Calls.inline
+
+    def note(self: Calls, function: Written, *args: Any, **more: Any) -> Any:
+        begun.extend([function.name] if function.name == "simplified" else [])
+        return inline(self, function, *args, **more)
+
+    monkeypatch.setattr(Calls, "inline", note)
+    with pytest.raises(transkern.CompileError, match="calls itself too deeply to be written out, and as a loop"):
+        c_text(text)
+    assert 2 <= len(begun) < 40
+
+
+def test_accesses_that_are_alike_are_asked_about_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(count: int) -> int:
+        updates = "\n".join("        x[0] = x[0] + x[k]" for _ in range(count))
+        text = f"def f(x):\n    for k in range(1, len(x)):\n{updates}\n"
+        program = pipeline.program_of(text, "f", "f(float64[40])", pipeline.BEFORE_LOOPS)
+        questions.clear()
+        promote_elements(program)
+        return len(questions)
+
+    questions: list[Any] = []
+    question = Carried.question
+
+    def note(self: Carried, *accesses: Any) -> Any:
+        questions.append(accesses)
+        return question(self, *accesses)
+
+    monkeypatch.setattr(Carried, "question", note)
+    assert 0 < asked(4) == asked(16)
 
 
 def test_lists_grow_where_all_iterations_would_be_long() -> None:

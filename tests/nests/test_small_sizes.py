@@ -12,6 +12,8 @@ import pytest
 
 import transkern
 from tests.tools import require
+from transkern import pipeline
+from transkern.fuse.choices import small_sizes as few_sizes
 from transkern.runtime.calls import known
 
 require("cc")
@@ -201,6 +203,17 @@ def test_simulations_of_a_few() -> None:
     for y in ([1.0, 0.0], [0.5, 0.0, 2.0]):
         np.testing.assert_allclose(compiled(np.array(y), 50, 0.1), pendulum(np.array(y), 50, 0.1), rtol=1e-11)
     assert len(kinds(compiled)) == 2
+
+
+@pytest.mark.parametrize(("steps", "asked"), [(4, True), (20, False)])
+def test_a_few_elements_in_much_other_code(steps: int, asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is next to nothing of a long loop is no reason to translate the whole once more; a product is one."""
+    monkeypatch.setattr(few_sizes, "_MUCH", 30)
+    others = "".join(f"        if x[k] > {k}.5:\n            s += x[k] * {k}.0\n" for k in range(steps))
+    for line, finds in (("x[:] = x + 1.0", asked), ("x[:] = a @ x", True)):
+        text = f"def f(a, x):\n    s = 0.0\n    for k in range(20):\n        {line}\n{others}    return s\n"
+        program = pipeline.program_of(text, "f", "f(float64[m,m], float64[m])", ())
+        assert bool(few_sizes.small_sizes(program)) == finds
 
 
 def test_many_small_sizes_share_code(monkeypatch: pytest.MonkeyPatch) -> None:

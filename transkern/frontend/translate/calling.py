@@ -67,6 +67,7 @@ from transkern.ir.expr import Expr, Var, variables_read
 from transkern.ir.traverse import is_longer
 
 INLINE_DEPTH = 32
+_ENDLESS = 8  # calls in each other that nothing known could end, where a loop cannot be had
 _ASKED = INLINE_DEPTH // 4  # conditions on one size around a call: a recursion by that size
 _PARTS = 64  # of an argument of a lambda
 _OPERATORS = {
@@ -290,7 +291,10 @@ class Calls(Constructions):
         is_endless = bool(before) and (before[-1][0] == given or before[-1][1] == ctx.session.decided)
         if is_endless or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
-        if ctx.session.depth >= INLINE_DEPTH:
+        is_endless = is_endless and len(before) >= _ENDLESS and all(
+            known[0] == given or known[1] == ctx.session.decided for known in before[-_ENDLESS:]
+        )
+        if is_endless or ctx.session.depth >= INLINE_DEPTH:  # sizes of parts of parts become twice as long in each call
             problem += ctx.learned.not_looping
             kind = refusals.TOO_LARGE_TO_COMPILE
             integers = ctx.inputs.integers

@@ -5,6 +5,9 @@ loop in order the beginnings and ends of loops over elements whose number only a
 the elements are variables, and a product, or a step of a simulation of five bodies, is straight-line code. So the sizes
 are asked for that products of matrices have, and those of array statements and of loops in loops in order. Where sizes
 say how often such a loop is run as well, there must be large ones among them: a table of nine edges for many numbers.
+
+None of loops where much code is in loops in order, and next to none of it is array statements: of searches, trees and
+assignments over sets and lists, a second translation takes seconds, and little of a call.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Reduce, Var
 from transkern.ir.storage import FEW, FEW_OF_MANY, SMALL_SIZE
-from transkern.ir.traverse import exprs, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, variables_read, walk
+
+_MUCH = 1000
+_SHARE = 16
+"""Of more statements than `_MUCH` in loops in order, one of `_SHARE` at least must be an array statement."""
 
 
 def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
@@ -25,7 +32,7 @@ def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
     asked: dict[str, str] = {}
     for extent in _in_products(program):
         asked |= dict.fromkeys(variables_read(extent) & sizes, FEW)
-    for extent, mark in _in_loops(program.body, sizes, None):
+    for extent, mark in () if _is_long_code(program) else _in_loops(program.body, sizes, None):
         asked |= {name: mark for name in variables_read(extent) & sizes if asked.get(name) != FEW}
     return tuple(
         (f"{x.name}.{axis}{asked[d.name]}", k, axis)
@@ -65,3 +72,16 @@ def _is_long(s: n.Loop, sizes: frozenset[str]) -> bool:
     if trips is not None:
         return abs(trips) > SMALL_SIZE
     return not variables_read(b.sub(s.stop, s.start)) <= sizes
+
+
+def _is_long_code(program: n.Program) -> bool:
+    """Whether much code is in loops in order, and next to none of it computes arrays."""
+    inside = [x for s in walk(program.body) if isinstance(s, (n.Loop, n.While)) for x in bodies(s)]
+    parts = [x for block in inside for x in walk(block) if not isinstance(x, (n.Loop, n.While, n.If))]
+    statements = list({id(x): x for x in parts}.values())
+    return len(statements) > _MUCH and sum(map(_computes_arrays, statements)) * _SHARE < len(statements)
+
+
+def _computes_arrays(s: n.Stmt) -> bool:
+    reduced = [axis for e in exprs((s,)) if isinstance(e, Reduce) for axis in e.axes]
+    return any(variables_read(axis.extent) for axis in (*getattr(s, "axes", ()), *reduced))

@@ -100,7 +100,7 @@ class _Promoting(Walk):
             written = {index: None for index, a in touched if a.write and index is not None}
             for index in written:
                 same = [a for i, a in touched if i == index]
-                others = [a for i, a in touched if i != index]
+                others = _alike_once([a for i, a in touched if i != index])
                 if (
                     len(index) == len(info.dims)
                     and all(carried.fixed(e) for e in index)
@@ -108,7 +108,7 @@ class _Promoting(Walk):
                     and any(not a.write for a in same)
                     and all(self.there(e, dim) for e, dim in zip(index, info.dims, strict=True))
                     # each of them: one may stand where no iteration comes by, and meets nothing
-                    and not any(carried.question(one, a)[0].possible() for a in others for one in same)
+                    and not any(carried.question(one, a)[0].possible() for one in _alike_once(same) for a in others)
                 ):
                     found.append((buffer, index))
         return found
@@ -116,6 +116,11 @@ class _Promoting(Walk):
     def there(self, e: Expr, dim: Expr) -> bool:
         """Whether the subscript is within the dimension where the loop begins, also if it makes no iteration."""
         return self.holds(b.compare("greater_equal", e, b.ZERO)) and self.holds(b.compare("less", e, dim))
+
+
+def _alike_once(accesses: list[Access]) -> list[Access]:
+    """One of those that may meet the same others: what they do, and their place among the others, is not asked for."""
+    return list({(a.index, a.levels, a.conditions): a for a in reversed(accesses)}.values())[::-1]
 
 
 def _resolved(index: _Index | None, carried: Carried) -> _Index | None:
