@@ -50,6 +50,7 @@ from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
+from transkern.fuse.devices.terms import compute_terms_once
 from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.by_keys import count_by_keys
@@ -342,6 +343,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,
     place_kernels_for_cuda,
+    compute_terms_once,  # where statements stand beside loops anyway
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],
 )
