@@ -367,7 +367,7 @@ class Body:
         self.open(f"for (long long {i} = 0; {i} < {c.operand(s.stop)}; ++{i})")
         self.loops += 1
         self.nested(s.body)
-        self.line(f"{total} = {how.functor}()({total}, {self.scanned(s, how)});")
+        self.line(f"{total} = {how.functor}()({total}, {self.scanned(how, self.c.expr(s.value))});")
         self.line(f"{c.element(s.buffer, s.index)} = {how.read.format(total)};")
         self.loops -= 1
         self.close()
@@ -381,8 +381,7 @@ class Body:
             self.unit.functors[how.functor] = how.text
         return how
 
-    def scanned(self, s: n.Scanning, how: Reduction) -> str:
-        value = self.c.expr(s.value)
+    def scanned(self, how: Reduction, value: str) -> str:
         return f"{how.type}{{{value}, 0.0}}" if how.type == "Exact" else f"({how.type})({value})"
 
     # --- checks
