@@ -80,7 +80,7 @@ from transkern.fuse.loops.windows import split_windows
 from transkern.fuse.lowering.canonical import canonicalise, name_squares
 from transkern.fuse.lowering.delinearise import delinearise
 from transkern.fuse.lowering.first_exits import test_first
-from transkern.fuse.lowering.flatten import flatten_loops
+from transkern.fuse.lowering.flatten import flatten_loops, flatten_sums
 from transkern.fuse.lowering.halves import round_halves
 from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cuda, spill_scalars
 from transkern.fuse.lowering.lower import lower
@@ -343,6 +343,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,
     place_kernels_for_cuda,
+    flatten_sums,  # elements that are stored go in words, which ask for all axes
     compute_terms_once,  # where statements stand beside loops anyway
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],

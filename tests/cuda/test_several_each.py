@@ -11,6 +11,7 @@ import transkern
 from tests.cuda.support import compiled_for, program_from, simulated
 from tests.regressions.support import alike
 from tests.tools import on_target, require
+from transkern.targets.cuda import load as loading
 from transkern.targets.cuda import sass
 from transkern.targets.cuda.emit import emit
 
@@ -147,3 +148,34 @@ def test_shared_memory_of_several_types_of_totals() -> None:
 
     kernels, _ = emit(program_from(several, "several(float64[n], float32[n])"))
     assert all(k.shared <= 48 << 10 and not k.spills for k in sass.inspect(kernels))
+
+
+def of_columns(x):
+    return x.max(axis=0), x.sum(axis=0), x.argmin(axis=0)
+
+
+def test_threads_that_share_points_go_from_points_to_points() -> None:
+    """With more points than a grid has at once, by turns, whose slots alternate."""
+    compiled = transkern.compile(of_columns, target="cuda")
+    for shape in ((700, 3), (4200, 9), (40, 1300), (300, 70)):
+        alike(of_columns, RNG.integers(-9, 9, shape).astype(np.float32), compiled=compiled)
+    code, text = emit(program_from(of_columns, "of_columns(float32[n, m])"))
+    few = text.replace("32 * _multiprocessors())), threads, parts", "2)), threads, parts")
+    assert few != text
+    x = RNG.integers(-9, 9, (300, 70)).astype(np.float32)
+    found = loading.function("of_columns", code, few, simulate=True)(x)
+    for mine, theirs in zip(found, of_columns(x), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def of_matrices(x, y):
+    return (x * y).sum(), np.abs(x).max(), (x > 2).any(axis=(1, 2))
+
+
+def test_reductions_over_whole_arrays_divide_nothing() -> None:
+    compiled = transkern.compile(of_matrices, target="cuda")
+    for shape in ((1, 1, 1), (3, 5, 7), (2, 40, 33)):
+        x, y = RNG.integers(-9, 3, (2, *shape)).astype(np.float64)
+        alike(of_matrices, x, y, compiled=compiled)
+        alike(of_matrices, x[:, ::-1], y, compiled=compiled)
+    assert "quotient(" not in compiled.emit()

@@ -210,7 +210,9 @@ PARTS = r"""
 struct Parts {
     int parts;
     bool is_there;
-    __device__ Parts(const int parts, const bool is_there) : parts(parts), is_there(is_there) {}
+    unsigned &turn;  // which half of the slots comes next
+    __device__ Parts(const int parts, const bool is_there, unsigned &turn)
+        : parts(parts), is_there(is_there), turn(turn) {}
     __device__ int width() const { return blockDim.x / parts; }
     __device__ long long rank() const { return is_there ? threadIdx.x / width() : 1ll << 62; }
     __device__ int size() const { return parts; }
@@ -218,20 +220,22 @@ struct Parts {
         return is_there ? low + ((rank() - low) & (size() - 1)) : 1ll << 62;
     }
     __device__ void sync() { __syncthreads(); }
+    // A warp's parts of a point first, if it has several; its lanes then take those of all warps by turns.
     template <class T, class Op>
-    __device__ T reduce(const T value, const Op op) {
+    __device__ T reduce(T value, const Op op) {
         if (parts == 1) return value;
-        __shared__ T slots[THREADS];
-        const int lane = threadIdx.x % width(), part = threadIdx.x / width();
-        slots[threadIdx.x] = value;
+        __shared__ T slots[2][THREADS / 2];
+        const int several = width() < 32 ? 32 / width() : 1;
+        const int left = parts / several, point = threadIdx.x % width(), part = threadIdx.x / width();
+        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        turn ^= 1;
+        if (part % several == 0) slots[turn][part / several * width() + point] = value;
         __syncthreads();
-        for (int half = parts / 2; half > 0; half /= 2) {
-            if (part < half) slots[threadIdx.x] = op(slots[threadIdx.x], slots[threadIdx.x + half * width()]);
-            __syncthreads();
-        }
-        const T result = slots[lane];
-        __syncthreads();
-        return result;
+        value = slots[turn][part % several * width() + point];
+        for (int k = part % several + several; k < left; k += several)
+            value = op(value, slots[turn][k * width() + point]);
+        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        return value;
     }
     struct Any { __device__ bool operator()(const bool a, const bool b) const { return a | b; } };
     __device__ bool any(const bool value) { return reduce(value, Any()); }

@@ -23,7 +23,7 @@ from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
-from transkern.targets.cuda.forms.loops import accumulated
+from transkern.targets.cuda.forms.loops import accumulated, print_sums
 from transkern.targets.cuda.forms.parts import open_points, shares_points
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
@@ -199,18 +199,21 @@ class KernelPrinter:
             bins = bins_of(group, inner)
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
-            if reduces:
-                group.lines.append(f"#pragma unroll {REDUCED}")  # so many loads at the same time
-            else:
-                group.lines.append("#pragma unroll 1")  # it is there for large arrays; unrolled, it takes registers
-            order = group.open_nest(axes, first, step)
             group.thread_number = first
-            thread = group.thread_body(order)
-            thread.loops = 1
-            thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
-            thread.nested(inner)
-            group.take(thread)
-        group.close()
+            if reduces and len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE:
+                print_sums(group, loop, inner, first, step, (REDUCED, REDUCED // 2))
+            else:
+                # a loop for large arrays alone: unrolled, it takes registers
+                group.lines.append(f"#pragma unroll {REDUCED if reduces else 1}")
+                order = group.open_nest(axes, first, step)
+                thread = group.thread_body(order)
+                thread.loops = 1
+                thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
+                thread.nested(inner)
+                group.take(thread)
+                group.close()
+        if rows or parts:
+            group.close()
         close_bins(group, bins)
         if guarded:
             failed = "failure.code > 0 && block.rank() == 0" if rows else "failure.code"

@@ -137,7 +137,7 @@ def _reduced(count, each):
     """As for elements, with few blocks, each of which leaves a part that the last one combines: as many as are resident
     at a time, and `each` element of a thread only where there are enough for all multiprocessors."""
     blocks = max(-(-count // (256 * each)), min(-(-count // 256), _multiprocessors()))
-    return max(1, min(blocks, 8 * _multiprocessors())), 256
+    return max(1, min(blocks, 4 * _multiprocessors())), 256
 ''',
     "_kept": '''
 @functools.lru_cache(64)

@@ -77,7 +77,7 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             return
         order = Var(s.axis, "index")
         if outer and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
-            print_sums(of, s, start, inner)
+            print_sums(of, s, inner, start, f"{of.group}.size()", under_way(inner))
             end_parts(of, parts)
             return
         of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
@@ -104,10 +104,11 @@ def under_way(inner: Sequence[n.Stmt]) -> list[int]:
     return [16, 4] if len(loads) == 1 and len(inner) <= _SHORT else [4]
 
 
-def print_sums(of: GroupBody, s: n.Loop, start: str, inner: Sequence[n.Stmt]) -> None:
-    """A reduction over an axis, several points at a time."""
-    i, size, one = ident(s.axis), f"{of.group}.size()", of.unit.local("point")
-    stop, many = of.c.operand(s.stop), under_way(inner)
+def print_sums(
+    of: GroupBody, s: n.Loop, inner: Sequence[n.Stmt], start: str, size: str, many: Sequence[int]
+) -> None:  # fmt: skip
+    """A reduction over an axis, from `start` by `size`, `many` points at a time."""
+    i, one, stop = ident(s.axis), of.unit.local("point"), of.c.operand(s.stop)
     if len(many) == 1:
         of.lines.append(f"#pragma unroll {many[0]}")  # so many loads at the same time
         of.open(f"for (long long {i} = {start}; {i} < {stop}; {i} += {size})")
