@@ -179,3 +179,36 @@ def test_reductions_over_whole_arrays_divide_nothing() -> None:
         alike(of_matrices, x, y, compiled=compiled)
         alike(of_matrices, x[:, ::-1], y, compiled=compiled)
     assert "quotient(" not in compiled.emit()
+
+
+# ---- loops in order of one thread ------------------------------------------------------------------------------------
+
+
+def in_columns(x, w):
+    y = np.empty_like(x)
+    for j in range(x.shape[1]):
+        y[0, j] = x[0, j]
+        for i in range(1, x.shape[0]):
+            y[i, j] = w * x[i, j] + (1 - w) * y[i - 1, j]
+    return y, np.cumsum(x > 0, axis=0)
+
+
+def product(a, c):
+    out = np.zeros((a.shape[0], c.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(c.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * c[k, j]
+            out[i, j] = total
+    return out
+
+
+def test_a_thread_loads_ahead_and_rounds_as_before() -> None:
+    columns, products = (transkern.compile(f, target="cuda") for f in (in_columns, product))
+    for rows in (1, 2, 5, 9, 17, 40):
+        x = RNG.standard_normal((rows, 3))
+        x[rows // 2, 1], x[-1, 2] = np.nan, -0.0
+        alike(in_columns, x, 0.25, compiled=columns)
+        alike(product, x.T, RNG.standard_normal((rows, 2)), compiled=products)
+    assert "y_last" in columns.emit() and "ahead0[8]" in columns.emit() and "ahead0[8]" in products.emit()

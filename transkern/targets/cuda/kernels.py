@@ -252,6 +252,8 @@ class KernelPrinter:
         if launch.each == 1 and any(isinstance(s, n.Loop) and len(nest(s)[0]) > 1 for s in shared(inner)):
             whole += ", 1"  # the compiler would rather spill registers than have one block on a multiprocessor
         bound = whole if rows else f"{SHARING}, 1" if parts else str(THREADS)
+        if launch.form == "steps":
+            bound += ", 1"  # of few threads: what they have under way counts, not how many fit a multiprocessor
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(

@@ -287,6 +287,16 @@ struct Turned {
 };
 """
 
+INTERLEAVED = r"""
+// Memory of one thread, whose elements stand as far from each other as there are threads.
+template <class T>
+struct Interleaved {
+    T *const first;
+    const long long step;
+    __device__ T &operator[](const long long k) const { return first[k * step]; }
+};
+"""
+
 QUOTIENT = r"""
 // The quotient of numbers that are not negative; where both have 32 bits, so has the division.
 static __device__ __forceinline__ long long quotient(const long long a, const long long b) {
@@ -315,7 +325,7 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place
     places``, ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``share``,
-    ``last_block``, ``quotient``."""
+    ``turned``, ``interleaved``, ``last_block``, ``quotient``."""
     pieces = set(used)
     if "row_failed" in pieces:
         pieces.add("put_failure")
@@ -352,7 +362,7 @@ def compose(used: Iterable[str]) -> str:
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("share", SHARE), ("turned", TURNED),
-        ("last_block", LAST_BLOCK), ("quotient", QUOTIENT),
+        ("interleaved", INTERLEAVED), ("last_block", LAST_BLOCK), ("quotient", QUOTIENT),
     )  # fmt: skip
     parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")
