@@ -50,6 +50,7 @@ from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.sorting import sort_updates
+from transkern.fuse.devices.terms import compute_terms_once
 from transkern.fuse.devices.update_checks import check_updates
 from transkern.fuse.filters.alive import mask_shrinking
 from transkern.fuse.filters.by_keys import count_by_keys
@@ -82,7 +83,7 @@ from transkern.fuse.loops.windows import split_windows
 from transkern.fuse.lowering.canonical import canonicalise, name_squares
 from transkern.fuse.lowering.delinearise import delinearise
 from transkern.fuse.lowering.first_exits import test_first
-from transkern.fuse.lowering.flatten import flatten_loops
+from transkern.fuse.lowering.flatten import flatten_loops, flatten_sums
 from transkern.fuse.lowering.halves import round_halves
 from transkern.fuse.lowering.kernels import place_kernels, place_kernels_for_cuda, spill_scalars
 from transkern.fuse.lowering.lower import lower
@@ -361,6 +362,8 @@ CUDA_PASSES: tuple[Pass, ...] = (
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,
     place_kernels_for_cuda,
+    flatten_sums,  # elements that are stored go in words, which ask for all axes
+    compute_terms_once,  # where statements stand beside loops anyway
     take_scalars_along,  # before they get places in device memory
     *DEVICE_PASSES[_PLACED + 1 :],
 )

@@ -56,9 +56,11 @@ def _watched(subject: Subject, made: Emitted) -> dict[str, Any]:
     arrays = [x for x in on_device if isinstance(x, np.ndarray)]
     with trace.watching() as watch:
         function = trace.launched(made.name, made.kernels, made.module, watch)
-        if (counters := function.__globals__.get("_arrived")) is not None:  # made in the first call alone
-            counters()
-            watch.calls.clear()
+        for name, arguments in (("_arrived", ()), ("_group", (1 << 40,))):  # whose memory the first call makes
+            if (made_once := function.__globals__.get(name)) is not None:
+                made_once(*arguments)
+        watch.calls.clear()
+        watch.bytes = 0
         with np.errstate(all="ignore"):
             result = function(*on_device)
         waited = watch.waited
@@ -109,13 +111,15 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     known = not any(not x.accesses and x.instructions >= _LONG for x in code.loops)
     per_access = sum(x.instructions for x in hot) / max(1, sum(x.accesses for x in hot))
     warps = launch.grid * -(-launch.threads // 32)
-    around = 0.0 if code.around in hot else code.around.instructions * _turns(launch, code)
-    instructions = requests * per_access + around * warps
-    own = lanes * per_access + around * launch.grid * launch.threads
+    straight = code.around in hot and code.counts.get("barrier", 0) > 0  # each thread goes through it once a turn
+    around = code.around.instructions * _turns(launch, code) if straight or code.around not in hot else 0.0
+    instructions = (0 if straight else requests * per_access) + around * warps
+    own = (0 if straight else lanes * per_access) + around * launch.grid * launch.threads
     arithmetic: collections.Counter[str] = collections.Counter()
     for x in hot:
+        often = warps * _turns(launch, code) if straight else requests / max(1, sum(y.accesses for y in hot))
         for unit, count in x.arithmetic.items():
-            arithmetic[unit] += count / max(1, sum(y.accesses for y in hot)) * requests  # type: ignore[assignment]
+            arithmetic[unit] += count * often  # type: ignore[assignment]
     in_flight = max(x.in_flight for x in hot)
     loaded = sum(s.lanes for s in loads)
     size = sum(s.lanes * s.size for s in loads) / loaded if loaded else 0
@@ -146,7 +150,8 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
 
 
 def _turns(launch: Launched, code: KernelCode) -> float:
-    """How often a block goes through the code around the innermost loops: as often as through its barriers."""
+    """How often a block goes through the code around the innermost loops: as often as through its barriers. Where that
+    has a stretch for words and one for elements, both are counted."""
     return max(1.0, launch.barriers / launch.grid / max(1, code.counts.get("barrier", 0)))
 
 

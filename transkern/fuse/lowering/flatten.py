@@ -35,6 +35,26 @@ def flatten_loops(program: n.Program) -> n.Program:
     return replace(program, body=tuple(_flattened(s, program, names) for s in program.body))
 
 
+def flatten_sums(program: n.Program) -> n.Program:
+    """The same of reductions in kernels alone: there a thread divides to know where an element of several axes is, and
+    its next load waits for that."""
+    names = Names.of(program)
+
+    def statement(s: n.Stmt) -> n.Stmt:
+        if not isinstance(s, n.Kernel):
+            return with_bodies(s, lambda body: tuple(map(statement, body)))
+        return with_bodies(s, lambda body: tuple(_sums(x, program, names) for x in body))
+
+    return replace(program, body=tuple(map(statement, program.body)))
+
+
+def _sums(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+    nest = _nest(s)
+    if len(nest) > 1 and all(isinstance(x, n.Accumulate | n.Let) for x in nest[-1].body):
+        return _flat(s, program, names, moved=True) or s
+    return with_bodies(s, lambda body: tuple(_sums(x, program, names) for x in body))
+
+
 def _flattened(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
     nest = _nest(s)
     if len(nest) > 1:

@@ -7,7 +7,8 @@
                                                              last := made
 
 Rows whose elements follow from each other then go in lanes, as those do that were written with a variable
-(`block_lanes`): what a lane reads again from memory it waits for. Columns lie side by side and are read as fast.
+(`block_lanes`): what a lane reads again from memory it waits for. Columns lie side by side and are read as fast on a
+CPU; a thread of a GPU waits for its column's elements, too.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _carrying(program: n.Program, everywhere: bool) -> n.Program:
         for s in statements:
             parallel = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
             s = with_bodies(s, lambda inner, parallel=parallel: block(inner, parallel))  # type: ignore[misc]
-            found = _store(s, _MOST if everywhere else 1) if inside and isinstance(s, n.Loop) else None
+            found = _store(s, everywhere) if inside and isinstance(s, n.Loop) else None
             out += _carried(s, *found, names, variables) if isinstance(s, n.Loop) and found is not None else (s,)
         return tuple(out)
 
@@ -50,19 +51,24 @@ def _carrying(program: n.Program, everywhere: bool) -> n.Program:
     return program if body == program.body else replace(program, body=body, variables=variables)
 
 
-def _store(s: n.Loop, most: int) -> tuple[n.Store, int] | None:
-    """The only store of a loop along a row, if all that it reads of the array are up to `most` elements before; and how
-    far the furthest is."""
+def _store(s: n.Loop, everywhere: bool) -> tuple[n.Store, int] | None:
+    """The only store of a loop along a row (`everywhere`: along any axis), if all that it reads of the array are the
+    element before, or a few; and how far the furthest is."""
+    most = _MOST if everywhere else 1
     if not s.body:
         return None
     *lets, store = s.body
     if s.kind != "sequential" or s.step != b.ONE or not isinstance(store, n.Store) or not store.index:
         return None
-    if not all(isinstance(x, n.Let) for x in lets) or b.affine(store.index[-1])[0].get(Var(s.axis, "index")) != 1:
+    along = [k for k, i in enumerate(store.index) if s.axis in variables_read(i)]
+    if len(along) != 1 or not (everywhere or along[0] == len(store.index) - 1):
         return None
-    if any(s.axis in variables_read(i) for i in store.index[:-1]) or {x.name for x in lets if isinstance(x, n.Let)} & (
-        set[str]().union(*map(variables_read, store.index))
-    ):
+    terms, _ = b.affine(store.index[along[0]])
+    others = {name for e in terms if not isinstance(e, Var) for name in variables_read(e)}
+    if terms.get(Var(s.axis, "index")) != 1 or s.axis in others:
+        return None
+    named = {x.name for x in lets if isinstance(x, n.Let)}
+    if len(named) < len(lets) or named & set[str]().union(*map(variables_read, store.index)):
         return None
     read = {e for e in exprs(s.body) if isinstance(e, Load) and e.buffer == store.buffer}
     before = [_before(store, s.axis, _back(s.axis, k + 1)) for k in range(most)]

@@ -16,7 +16,9 @@ from transkern.ir.storage import itemsize, storage
 from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.comments import comment
+from transkern.targets.cuda.forms.ahead import is_own, is_short, print_ahead, print_scan_ahead
 from transkern.targets.cuda.forms.bins import times
+from transkern.targets.cuda.forms.folds import fold_of, run_of
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, reduction, running
 
 LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
@@ -265,6 +267,12 @@ class Body:
             )  # fmt: skip
         number, each = self.slice_number
         self.unit.slices[buffer] = each
+        if each == "thread":  # the same element of neighbours stands side by side
+            self.unit.pieces.add("interleaved")
+            group, is_rank, _ = number.partition(".rank()")
+            threads = f"{group}.size()" if is_rank else self.unit.local("threads")
+            self.line(f"const Interleaved<{TYPES[info.dtype]}> {name} = {{slices_{name} + {number}, {threads}}};")
+            return
         self.line(f"{TYPES[info.dtype]} *{name} = slices_{name} + ({number}) * slice_{name};")
 
     # --- loops
@@ -283,6 +291,9 @@ class Body:
 
     def loop(self, s: n.Loop) -> None:
         self.source(s)
+        if (fold := fold_of(s) or run_of(s)) is not None and is_short(s.body):
+            print_ahead(self, s, fold)
+            return
         self.open(self.header(s))
         self.inside(s.body)
         self.close()
@@ -364,11 +375,18 @@ class Body:
         how = self.scan_operator(s)
         total = f"{ident(s.buffer)}_running"
         self.line(f"{how.type} {total} = {how.functor}::start();")
+
+        def go_on(value: str) -> None:
+            self.line(f"{total} = {how.functor}()({total}, {self.scanned(how, value)});")
+            self.line(f"{c.element(s.buffer, s.index)} = {how.read.format(total)};")
+
+        if is_own(s):
+            print_scan_ahead(self, s, go_on)
+            return
         self.open(f"for (long long {i} = 0; {i} < {c.operand(s.stop)}; ++{i})")
         self.loops += 1
         self.nested(s.body)
-        self.line(f"{total} = {how.functor}()({total}, {self.scanned(s, how)});")
-        self.line(f"{c.element(s.buffer, s.index)} = {how.read.format(total)};")
+        go_on(c.expr(s.value))
         self.loops -= 1
         self.close()
         self.leave_if_failed(s)
@@ -381,8 +399,7 @@ class Body:
             self.unit.functors[how.functor] = how.text
         return how
 
-    def scanned(self, s: n.Scanning, how: Reduction) -> str:
-        value = self.c.expr(s.value)
+    def scanned(self, how: Reduction, value: str) -> str:
         return f"{how.type}{{{value}, 0.0}}" if how.type == "Exact" else f"({how.type})({value})"
 
     # --- checks

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     buffers_written,
@@ -24,14 +24,14 @@ from transkern.ir.traverse import (
     walk,
 )  # fmt: skip
 from transkern.targets.clike import ident
-from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
+from transkern.targets.cuda.barriers import ALL, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold, run_of
 from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
+from transkern.targets.cuda.forms.scans import print_compact, print_scan
 from transkern.targets.cuda.forms.tiles import Tile
 from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
-from transkern.targets.operands import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,110 +373,7 @@ class GroupBody(Body):
     # --- filters and scans
 
     def compact(self, s: n.Compact) -> None:
-        """Chunk by chunk: each thread decides on one element, and those kept are stored side by side."""
-        self.unit.pieces.add("place")
-        c, g, i, count = self.c, self.group, ident(s.axis), ident(s.count)
-        spread = Spread((s.axis,), moving=self.moving)
-        inside = within(s.body, self.program.buffers, self.written, spread)
-        for e in (s.mask, *s.values):
-            inside |= within((n.Let("", e),), self.program.buffers, self.written, spread)
-        stores = {Access(out, True, ANY) for out in s.outputs}
-        self.touch(inside | stores | self.reads(s.start, s.stop))
-        in_place = any(isinstance(e, Load) and e.buffer in s.outputs for v in s.values for e in exprs((n.Let("", v),)))
-        stop, kept, base, keep = f"{count}_stop", f"{count}_kept", f"{count}_base", f"{count}_keep"
-        self.open("")  # its names end with it: pieces that are joined count alike
-        self.line(f"const long long {stop} = {c.expr(s.stop)};")
-        aligned = "0" if s.start == b.ZERO else f"({c.expr(s.start)}) & -(long long){g}.size()"
-        self.line(f"long long {kept} = {count if s.append else 0}, {base} = {aligned};")
-        self.open("do")
-        self.line(f"const long long {i} = {base} + {g}.rank();")
-        self.line(f"bool {keep} = false;")
-        held = [f"{ident(out)}_{k}_kept" for k, out in enumerate(s.outputs)]
-        if not s.inner:
-            for name, value in zip(held, s.values, strict=True):
-                self.line(f"{TYPES[value.dtype]} {name} = 0;")
-        low = f"{i} >= {c.operand(s.start)} && " if s.start != b.ZERO else ""
-        self.open(f"if ({low}{i} < {stop})")
-        inner = self.thread_body()
-        inner.nested(s.body)
-        self.take(inner)
-        self.line(f"{keep} = {c.expr(s.mask)};")
-        if not s.inner:
-            for name, value in zip(held, s.values, strict=True):
-                self.line(f"{name} = {c.expr(value)};")
-        self.close()
-        self.line(f"int {i}_total;")
-        self.line(f"const long long {i}_place = {kept} + {g}.place({keep}, {i}_total);")
-        place = Var(f"{i}_place", "index")
-        if not s.inner:
-            stores_text = [f"{c.element(out, (place,))} = {name};" for out, name in zip(s.outputs, held, strict=True)]
-            if len(stores_text) == 1:
-                self.line(f"if ({keep}) {stores_text[0]}")
-            else:
-                self.open(f"if ({keep})")
-                for text in stores_text:
-                    self.line(text)
-                self.close()
-        else:
-            self.inner_stores(s, place, keep, in_place)
-        self.line(f"{kept} += {i}_total;")
-        self.line(f"{base} += {g}.size();")
-        self.close(f"}} while ({base} < {stop});")
-        self.line(f"{count} = {kept};")
-        self.close()
-        self.met(stores | {a for a in inside if a.buffer not in s.outputs})
-
-    def inner_stores(self, s: n.Compact, place: Expr, keep: str, in_place: bool) -> None:
-        """Stores what is kept of one chunk; in place, all threads read a column before any of them writes it."""
-        c = self.c
-        for a in s.inner:
-            i = ident(a.name)
-            self.open(f"for (long long {i} = 0; {i} < {c.operand(a.extent)}; ++{i})")
-        for k, (out, value) in enumerate(zip(s.outputs, s.values, strict=True)):
-            name = f"{ident(out)}_{k}_kept"
-            self.line(f"{TYPES[value.dtype]} {name} = 0;")
-            self.line(f"if ({keep}) {name} = {c.expr(value)};")
-        if in_place:
-            self.line(f"{self.group}.sync();")
-        for k, out in enumerate(s.outputs):
-            index = (place, *(a.var for a in s.inner))
-            self.line(f"if ({keep}) {c.element(out, index)} = {ident(out)}_{k}_kept;")
-        for _ in s.inner:
-            self.close()
+        print_compact(self, s)
 
     def scanning(self, s: n.Scanning) -> None:
-        """Chunk by chunk: a scan over the threads, after what the chunks before came to.
-
-        Running products of floats are taken in order: another may overflow on the way, and 0 * inf is NaN.
-        """
-        if s.op in ("prod", "multiply") and kind_of(self.program.buffers[s.buffer].dtype) == "f":
-            self.alone(s)
-            return
-        self.unit.pieces.add("scan")
-        c, g, i = self.c, self.group, ident(s.axis)
-        how = self.scan_operator(s)
-        spread = Spread((s.axis,), moving=self.moving)
-        inside = within((s,), self.program.buffers, self.written, spread)
-        self.touch(inside | self.reads(s.stop))
-        running, value, op = f"{ident(s.buffer)}_running", f"{ident(s.buffer)}_value", how.functor
-        self.line(f"{how.type} {running} = {op}::start();")
-        base = f"{ident(s.buffer)}_base"
-        self.line(f"long long {base} = 0;")
-        self.open("do")
-        self.line(f"const long long {i} = {base} + {g}.rank();")
-        self.line(f"{how.type} {value} = {op}::start(), {value}_total;")
-        self.open(f"if ({i} < {c.operand(s.stop)})")
-        inner = self.thread_body()
-        inner.nested(s.body)
-        self.take(inner)
-        self.line(f"{value} = {self.scanned(s, how)};")
-        self.close()
-        self.line(f"const {how.type} {value}_before = {g}.scan({value}, {op}(), {value}_total);")
-        upto = f"{op}()({op}()({running}, {value}_before), {value})"
-        self.line(f"const {how.type} {value}_upto = {upto};")
-        stored = f"{c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};"
-        self.line(f"if ({i} < {c.operand(s.stop)}) {stored}")
-        self.line(f"{running} = {op}()({running}, {value}_total);")
-        self.line(f"{base} += {g}.size();")
-        self.close(f"}} while ({base} < {c.operand(s.stop)});")
-        self.met(a for a in inside if a.stores)
+        print_scan(self, s)

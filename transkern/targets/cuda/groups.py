@@ -37,9 +37,11 @@ BLOCK_PARTS = {
         value = warp_reduce(value, op);
         if (lane == 0) slots[turn][warp()] = value;
         __syncthreads();
-        value = Op::start();
-        if (lane < warps()) value = slots[turn][lane];
-        return warp_reduce(value, op);
+        value = slots[turn][lane & (warps() - 1)];
+#pragma unroll
+        for (int distance = 16; distance > 0; distance >>= 1)
+            if (distance < warps()) value = op(value, from_lane_xor(value, distance));
+        return value;
     }
     __device__ bool any(const bool value) { return __syncthreads_or(value); }
     __device__ bool all(const bool value) { return __syncthreads_and(value); }
@@ -111,6 +113,28 @@ BLOCK_PARTS = {
         total = __reduce_add_sync(0xffffffffu, count);
         const int before = __reduce_add_sync(0xffffffffu, lane < warp() ? count : 0);
         return before + __popc(votes & ((1u << lane) - 1));
+    }
+""",
+    "places": r"""
+    // How many elements the warps before this one keep; `before`: how many of this warp stand before each of this
+    // thread's, of which lanes have one beside the other at a time.
+    template <int EACH>
+    __device__ int places(const bool (&keep)[EACH], int (&before)[EACH], int &total) {
+        __shared__ int slots[2][32];
+        const int lane = threadIdx.x & 31;
+        int kept = 0;
+#pragma unroll
+        for (int k = 0; k < EACH; ++k) {
+            const unsigned votes = __ballot_sync(0xffffffffu, keep[k]);
+            before[k] = kept + __popc(votes & ((1u << lane) - 1));
+            kept += __popc(votes);
+        }
+        turn ^= 1;
+        if (lane == 0) slots[turn][warp()] = kept;
+        __syncthreads();
+        const int count = lane < warps() ? slots[turn][lane] : 0;
+        total = __reduce_add_sync(0xffffffffu, count);
+        return __reduce_add_sync(0xffffffffu, lane < warp() ? count : 0);
     }
 """,
 }
@@ -186,7 +210,9 @@ PARTS = r"""
 struct Parts {
     int parts;
     bool is_there;
-    __device__ Parts(const int parts, const bool is_there) : parts(parts), is_there(is_there) {}
+    unsigned &turn;  // which half of the slots comes next
+    __device__ Parts(const int parts, const bool is_there, unsigned &turn)
+        : parts(parts), is_there(is_there), turn(turn) {}
     __device__ int width() const { return blockDim.x / parts; }
     __device__ long long rank() const { return is_there ? threadIdx.x / width() : 1ll << 62; }
     __device__ int size() const { return parts; }
@@ -194,20 +220,22 @@ struct Parts {
         return is_there ? low + ((rank() - low) & (size() - 1)) : 1ll << 62;
     }
     __device__ void sync() { __syncthreads(); }
+    // A warp's parts of a point first, if it has several; its lanes then take those of all warps by turns.
     template <class T, class Op>
-    __device__ T reduce(const T value, const Op op) {
+    __device__ T reduce(T value, const Op op) {
         if (parts == 1) return value;
-        __shared__ T slots[THREADS];
-        const int lane = threadIdx.x % width(), part = threadIdx.x / width();
-        slots[threadIdx.x] = value;
+        __shared__ T slots[2][THREADS / 2];
+        const int several = width() < 32 ? 32 / width() : 1;
+        const int left = parts / several, point = threadIdx.x % width(), part = threadIdx.x / width();
+        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        turn ^= 1;
+        if (part % several == 0) slots[turn][part / several * width() + point] = value;
         __syncthreads();
-        for (int half = parts / 2; half > 0; half /= 2) {
-            if (part < half) slots[threadIdx.x] = op(slots[threadIdx.x], slots[threadIdx.x + half * width()]);
-            __syncthreads();
-        }
-        const T result = slots[lane];
-        __syncthreads();
-        return result;
+        value = slots[turn][part % several * width() + point];
+        for (int k = part % several + several; k < left; k += several)
+            value = op(value, slots[turn][k * width() + point]);
+        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        return value;
     }
     struct Any { __device__ bool operator()(const bool a, const bool b) const { return a | b; } };
     __device__ bool any(const bool value) { return reduce(value, Any()); }
@@ -216,8 +244,8 @@ struct Parts {
 """
 
 GRID = r"""
-// All blocks of a cooperative launch working together. `memory`: 16 bytes for the barrier, zero at first, then two rows
-// of 16 bytes a block.
+// All blocks of a cooperative launch working together. `memory`: 16 bytes for the barrier, zero at first and after,
+// then two rows of 16 bytes a block.
 struct Grid {
     Block block;
     unsigned *arrived, passed = 0, turn = 0;
@@ -238,6 +266,15 @@ struct Grid {
             __threadfence();
         }
         __syncthreads();
+    }
+    // The last of all; whoever leaves last leaves the barrier as it was, for the next launch.
+    __device__ void leave() {
+        if (threadIdx.x != 0) return;
+        __threadfence();
+        if (atomicAdd(arrived + 1, 1u) == gridDim.x - 1) {
+            atomicExch(arrived, 0u);
+            atomicExch(arrived + 1, 0u);
+        }
     }
     // The row of one value a block that is not in use by a slower block.
     template <class T>
@@ -296,6 +333,19 @@ GRID_PARTS = {
         int *row = next_row<int>();
         int kept;
         const int own = block.place(keep, kept);
+        if (threadIdx.x == 0) row[blockIdx.x] = kept;
+        sync();
+        const int count = threadIdx.x < gridDim.x ? row[threadIdx.x] : 0;
+        total = block.reduce(count, Plus());
+        return own + block.reduce(threadIdx.x < blockIdx.x ? count : 0, Plus());
+    }
+""",
+    "places": r"""
+    template <int EACH>
+    __device__ int places(const bool (&keep)[EACH], int (&before)[EACH], int &total) {
+        int *row = next_row<int>();
+        int kept;
+        const int own = block.places(keep, before, kept);
         if (threadIdx.x == 0) row[blockIdx.x] = kept;
         sync();
         const int count = threadIdx.x < gridDim.x ? row[threadIdx.x] : 0;

@@ -23,9 +23,10 @@ from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
-from transkern.targets.cuda.forms.loops import accumulated
+from transkern.targets.cuda.forms.loops import accumulated, print_sums
 from transkern.targets.cuda.forms.parts import open_points, shares_points
-from transkern.targets.cuda.forms.tiles import HELD, Tile, print_tile, tile_of
+from transkern.targets.cuda.forms.scans import scan_width
+from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
@@ -177,8 +178,8 @@ class KernelPrinter:
             body.slice_number = "blockIdx.x", "block"
             body.tile = tile = tile_of(self.program, inner)
             if tile is not None:
-                print_tile(body, tile)
-            body.nested(inner)
+                print_tile(body, tile, [s for s in inner if isinstance(s, n.Alloc)])
+            body.nested([s for s in inner if tile is None or not isinstance(s, n.Alloc)])
             group.take(body)
             if any(a.buffer in body.own for a in body.pending):
                 group.line("block.sync();")  # the next row takes the same memory
@@ -198,18 +199,21 @@ class KernelPrinter:
             bins = bins_of(group, inner)
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
-            if reduces:
-                group.lines.append(f"#pragma unroll {REDUCED}")  # so many loads at the same time
-            else:
-                group.lines.append("#pragma unroll 1")  # it is there for large arrays; unrolled, it takes registers
-            order = group.open_nest(axes, first, step)
             group.thread_number = first
-            thread = group.thread_body(order)
-            thread.loops = 1
-            thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
-            thread.nested(inner)
-            group.take(thread)
-        group.close()
+            if reduces and len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE:
+                print_sums(group, loop, inner, first, step, (REDUCED, REDUCED // 2))
+            else:
+                # a loop for large arrays alone: unrolled, it takes registers
+                group.lines.append(f"#pragma unroll {REDUCED if reduces else 1}")
+                order = group.open_nest(axes, first, step)
+                thread = group.thread_body(order)
+                thread.loops = 1
+                thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
+                thread.nested(inner)
+                group.take(thread)
+                group.close()
+        if rows or parts:
+            group.close()
         close_bins(group, bins)
         if guarded:
             failed = "failure.code > 0 && block.rank() == 0" if rows else "failure.code"
@@ -234,7 +238,9 @@ class KernelPrinter:
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             if kernel.placement == "rows":
                 width = b.index(THREADS)
-            launch = Launch("rows", (b.product(counts), width), 1 if tile is None else HELD)
+            scans = [scan_width(body, s) for s in walk(inner) if isinstance(s, n.Scanning)]
+            each = max([1, *scans]) if tile is None else tile.held
+            launch = Launch("rows", (b.product(counts), width), each)
         elif parts:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
             width = self.width(inner, axes, scalars_set(kernel) | inside)
@@ -242,10 +248,12 @@ class KernelPrinter:
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
             launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)
-        whole = str(BLOCK_THREADS) if tile is None else f"{TILED}, 2"
-        if tile is None and any(isinstance(s, n.Loop) and len(nest(s)[0]) > 1 for s in shared(inner)):
+        whole = str(BLOCK_THREADS) if launch.each == 1 else f"{TILED}, 2"
+        if launch.each == 1 and any(isinstance(s, n.Loop) and len(nest(s)[0]) > 1 for s in shared(inner)):
             whole += ", 1"  # the compiler would rather spill registers than have one block on a multiprocessor
-        bound = whole if rows else str(SHARING if parts else THREADS)
+        bound = whole if rows else f"{SHARING}, 1" if parts else str(THREADS)
+        if launch.form == "steps":
+            bound += ", 1"  # of few threads: what they have under way counts, not how many fit a multiprocessor
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join([*opening, *group.lines]) + "\n}\n"
         return KernelText(
@@ -344,7 +352,7 @@ class KernelPrinter:
         text += begins
         if cooperative:
             text += f"    if (gridDim.x == 1) {{\n        Block block;\n        {call('block', 12)}\n    }} else {{\n"
-            text += f"        Grid grid({memory});\n        {call('grid', 12)}\n    }}\n}}\n"
+            text += f"        Grid grid({memory});\n        {call('grid', 12)}\n        grid.leave();\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
         launch = Launch("block", counts, steps_between_barriers(kernel))

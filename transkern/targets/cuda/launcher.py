@@ -95,7 +95,7 @@ class Launcher:
             "",
             *(["import functools"] if self.kernels else []),
             *(["import math"] if "math." in body else []),
-            *(["import threading"] if "_arrived" in self.helpers else []),
+            *(["import threading"] if self.helpers & {"_arrived", "_group"} else []),
             *(["from pathlib import Path"] if self.kernels else []),
             *([""] if self.kernels or "math." in body else []),
             "import cupy as cp",

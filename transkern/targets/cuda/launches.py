@@ -10,7 +10,7 @@ from transkern.ir.storage import storage
 from transkern.targets.cuda.spelling import TYPES
 
 THREADS = 256  # a block of an elementwise kernel
-REDUCED = 4  # elements that a thread of a reduction takes at the same time
+REDUCED = 8  # elements that a thread of a reduction takes at the same time
 SHORT_ROWS = 32  # rows of fewer elements have a thread each, and more only where they are few
 BLOCK_THREADS = 1024  # the most a block can have
 TILED = 512  # the most of one whose threads keep their elements: each has twice as many registers then

@@ -113,8 +113,8 @@ def goes_on(statements: Iterable[n.Stmt]) -> bool:
     for s in walk(tuple(statements)):
         if isinstance(s, n.While):
             return True
-        if isinstance(s, n.Loop) and s.kind == "sequential":
-            extent = b.constant(b.sub(s.stop, s.start))
+        if isinstance(s, n.Scanning) or (isinstance(s, n.Loop) and s.kind == "sequential"):
+            extent = b.constant(s.stop if isinstance(s, n.Scanning) else b.sub(s.stop, s.start))
             if extent is None or abs(extent) > SMALL:
                 return True
     return False

@@ -137,21 +137,26 @@ def _reduced(count, each):
     """As for elements, with few blocks, each of which leaves a part that the last one combines: as many as are resident
     at a time, and `each` element of a thread only where there are enough for all multiprocessors."""
     blocks = max(-(-count // (256 * each)), min(-(-count // 256), _multiprocessors()))
-    return max(1, min(blocks, 8 * _multiprocessors())), 256
+    return max(1, min(blocks, 4 * _multiprocessors())), 256
 ''',
-    "_arrived": '''
+    "_kept": '''
 @functools.lru_cache(64)
-def _counter(device, stream, thread):
-    return cp.zeros(1, np.uint32)
+def _zeros(device, stream, thread, count, dtype):
+    return cp.zeros(count, dtype)
 
 
-def _arrived():
-    """Where blocks count which of them ends last, kernel after kernel: they leave it at zero. A stream has one, and a
-    thread, as the streams of several may have one name; a graph, which runs on any stream, has its own."""
+def _kept(count, dtype):
+    """Memory in which the blocks of kernel after kernel count each other: they leave it at zero. A stream has its own,
+    and a thread, as the streams of several may have one name; so has a graph, which runs on any stream."""
     stream = cp.cuda.get_current_stream()
     if stream.is_capturing():
-        return cp.zeros(1, np.uint32)
-    return _counter(cp.cuda.Device().id, stream, threading.get_ident())
+        return cp.zeros(count, dtype)
+    return _zeros(cp.cuda.Device().id, stream, threading.get_ident(), count, dtype)
+''',
+    "_arrived": '''
+def _arrived():
+    """Where blocks count which of them ends last."""
+    return _kept(1, np.uint32)
 ''',
     "_spread": '''
 def _spread(*counts):
@@ -165,6 +170,8 @@ def _sharing(points, length):
     parts = 1
     while parts < 64 and points * parts < {SHARED_FROM} and 4 * parts <= length:
         parts *= 2
+    if parts == 64 and points * parts <= {SHARED_FROM // 4} and 32 * parts <= length:
+        parts = 128  # few long ones, of which a block has eight in any case: neighbours in memory
     threads = max(256, 8 * parts)
     return max(1, min(-(-points * parts // threads), 32 * _multiprocessors())), threads, parts
 ''',
@@ -195,7 +202,7 @@ def _group(*counts, rarely=False):
     if max(counts) < (_GRID_FROM // 8 if rarely else _GRID_FROM):
         return 1, _together(*counts), cp.empty(0, np.uint8)
     blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
-    return blocks, {BLOCK}, cp.zeros(16 + 32 * blocks, np.uint8)
+    return blocks, {BLOCK}, _kept(16 + 32 * blocks, np.uint8)
 ''',
     "_raise_failed": '''
 def _raise_failed(errors):
@@ -230,7 +237,7 @@ _NEEDS = {
     "_steps": ("_multiprocessors",),
     "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
     "_rows": ("_multiprocessors", "_together"),
-    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
+    "_group": ("_multiprocessors", "_together", "_kept"), "_arrived": ("_kept",), "_spread": ("_multiprocessors",),
     "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
 

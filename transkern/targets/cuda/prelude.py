@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from transkern.ir.nodes import GUARD_NUMBERS
 from transkern.targets.cuda import groups
 
-SHARING = 512
+SHARING = 1024
 """Threads of a block whose points they share, at most."""
 
 COMMON = r"""
@@ -225,6 +225,78 @@ static __device__ __forceinline__ bool in_words(const T *...p) {
 }
 """
 
+SHARE = r"""
+// Which elements of a row a thread of a block keeps, HELD at most: those of words of N where the row is read in words,
+// else each is a block's size behind the one before.
+template <int N, int HELD>
+struct Share {
+    const bool words;
+    const int first, step, further, length;
+    __device__ Share(const Block &block, const long long row, const bool words)
+        : words(words), first(words ? N * block.rank() : block.rank()), step(words ? 1 : block.size()),
+          further(N * block.size()), length(row < HELD * block.size() ? (int)row : HELD * block.size()) {}
+    __device__ int at(const int k) const { return k / N * further + first + k % N * step; }
+    __device__ bool has(const int k) const { return at(k) < length; }
+    template <class T>
+    __device__ void load(T (&held)[HELD], const T *row) const {
+        if (words) {
+#pragma unroll
+            for (int k = 0; k < HELD; k += N) {
+                if (!has(k)) continue;
+                const Pack<T, N> pack = Pack<T, N>::load(row + at(k));
+#pragma unroll
+                for (int j = 0; j < N; ++j) held[k + j] = pack.at[j];
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < HELD; ++k)
+                if (has(k)) held[k] = row[at(k)];
+        }
+    }
+    template <class T>
+    __device__ void store(const T (&held)[HELD], T *row) const {
+        if (words) {
+#pragma unroll
+            for (int k = 0; k < HELD; k += N) {
+                if (!has(k)) continue;
+                Pack<T, N> pack;
+#pragma unroll
+                for (int j = 0; j < N; ++j) pack.at[j] = held[k + j];
+                pack.store(row + at(k));
+            }
+        } else {
+#pragma unroll
+            for (int k = 0; k < HELD; ++k)
+                if (has(k)) row[at(k)] = held[k];
+        }
+    }
+};
+"""
+
+TURNED = r"""
+// Memory of a warp for what its lanes turn: 32 bytes of each, and gaps.
+static __device__ __forceinline__ unsigned char *warp_room() {
+    __shared__ alignas(16) unsigned char room[32 * 1088];
+    return room + threadIdx.x / 32 * 1088;
+}
+// Elements that the lanes of a warp write in one order and read in another; neither meets in a bank.
+template <class T>
+struct Turned {
+    T *const first = (T *)warp_room();
+    __device__ T &operator[](const int k) const { return first[k + k / (128 / (int)sizeof(T))]; }
+};
+"""
+
+INTERLEAVED = r"""
+// Memory of one thread, whose elements stand as far from each other as there are threads.
+template <class T>
+struct Interleaved {
+    T *const first;
+    const long long step;
+    __device__ T &operator[](const long long k) const { return first[k * step]; }
+};
+"""
+
 QUOTIENT = r"""
 // The quotient of numbers that are not negative; where both have 32 bits, so has the division.
 static __device__ __forceinline__ long long quotient(const long long a, const long long b) {
@@ -251,9 +323,9 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 
 
 def compose(used: Iterable[str]) -> str:
-    """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place``,
-    ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``,
-    ``quotient``."""
+    """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place
+    places``, ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``share``,
+    ``turned``, ``interleaved``, ``last_block``, ``quotient``."""
     pieces = set(used)
     if "row_failed" in pieces:
         pieces.add("put_failure")
@@ -263,7 +335,7 @@ def compose(used: Iterable[str]) -> str:
         pieces.add("failure")
     if "search" in pieces and "grid" in pieces:
         pieces.add("reduce")
-    if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
+    if (pieces & {"place", "places"} and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
         pieces.add("reduce")
     used_groups = pieces & {"block", "warp", "grid"}
     if "parts" in pieces and not used_groups:
@@ -275,7 +347,7 @@ def compose(used: Iterable[str]) -> str:
     parts += [text for name, text in (("exact", EXACT), ("best", BEST)) if name in pieces]
     if "threads" in pieces:
         parts.append(groups.THREADS)
-    members = [name for name in ("reduce", "fold", "search", "scan", "place") if name in pieces]
+    members = [name for name in ("reduce", "fold", "search", "scan", "place", "places") if name in pieces]
     for name, head, table in (
         ("block", groups.BLOCK, groups.BLOCK_PARTS),
         ("warp", groups.WARP, groups.WARP_PARTS),
@@ -289,8 +361,8 @@ def compose(used: Iterable[str]) -> str:
         parts.append(groups.PARTS.replace("THREADS", str(SHARING)))
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
-        ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("last_block", LAST_BLOCK),
-        ("quotient", QUOTIENT),
+        ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("share", SHARE), ("turned", TURNED),
+        ("interleaved", INTERLEAVED), ("last_block", LAST_BLOCK), ("quotient", QUOTIENT),
     )  # fmt: skip
     parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")

@@ -172,14 +172,16 @@ def _innermost(lines: list[_Line], labels: dict[str, int]) -> list[tuple[int, in
 
 
 def _loop(lines: list[_Line], again: bool = True) -> LoopCode:
-    """What an iteration is made of; `again`: loads of an iteration may still be under way in the next."""
+    """What an iteration is made of; `again`: loads of an iteration may still be under way in the next. Of code that is
+    gone through once, only the widest loads count as under way: others stand in another branch, for the rest."""
     counts = _count([operation for operation, _ in lines])
     accesses = sum(count for kind, count in counts.items() if kind.split("_")[0] in _GLOBAL)
     most, waiting, width = 0, dict[int, int](), 0
+    least = 0 if again else max((_bits(o) for o, _ in lines if o.startswith("LDG")), default=0)
     for operation, operands in lines * (2 if again else 1):
         registers = [int(r) for r in _REGISTER.findall(operands)]
         if operation.startswith("LDG"):
-            needed, made = registers[1:], registers[:1]
+            needed, made = registers[1:], registers[:1] if _bits(operation) >= least else []
         else:
             needed, made = registers, []
         if any(r in waiting for r in needed):

@@ -48,7 +48,7 @@ def reduction(op: str, dtype: str, value_dtype: str, c: CPrinter) -> Reduction:
     if op in ("argmax", "argmin"):
         best = f"Best<{TYPES[value_dtype]}>"
         name = f"{op}_{value_dtype}"
-        return Reduction(best, name, "{0}.position", _arg_functor(op, name, value_dtype), ("best",))
+        return Reduction(best, name, "{0}.position", _arg_functor(op, name, value_dtype, c), ("best",))
     name = f"{op}_{dtype}"
     match op:
         case "sum" | "count" | "prod":
@@ -112,23 +112,23 @@ def _functor(name: str, kind: str, start: str, combined: str, note: str = "") ->
     )
 
 
-def _arg_functor(op: str, name: str, dtype: str) -> str:
-    """The first of the largest (smallest) values, as NumPy finds it: a NaN counts as larger (smaller) than all."""
+def _arg_functor(op: str, name: str, dtype: str, c: CPrinter) -> str:
+    """The first of the largest (smallest) values, as NumPy finds it: a NaN counts as larger (smaller) than all. A
+    position of -1, none yet, is the last of all as an unsigned number."""
     kind, sign = TYPES[dtype], ">" if op == "argmax" else "<"
-    better = f"a.value {sign} b.value"
-    worse = f"b.value {sign} a.value"
+    start = _extreme("max" if op == "argmax" else "min", dtype, c)
+    better, alike = f"b.value {sign} a.value", "a.value == b.value"
     if kind_of(dtype) == "f":
-        better = f"({better}) | ((a.value != a.value) & (b.value == b.value))"
-        worse = f"({worse}) | ((b.value != b.value) & (a.value == a.value))"
+        better = f"({better}) | ((b.value != b.value) & (a.value == a.value))"
+        alike = f"({alike}) | ((a.value != a.value) & (b.value != b.value))"
     return (
         f"struct {name} {{\n"
-        f"    static __device__ Best<{kind}> start() {{ return {{0, -1}}; }}\n"
+        f"    static __device__ Best<{kind}> start() {{ return {{{start}, -1}}; }}\n"
         f"    __device__ Best<{kind}> operator()(const Best<{kind}> &a, const Best<{kind}> &b) const {{\n"
-        f"        if (b.position < 0) return a;\n"
-        f"        if (a.position < 0) return b;\n"
-        f"        if ({better}) return a;\n"
-        f"        if ({worse}) return b;\n"
-        f"        return a.position <= b.position ? a : b;\n"
+        f"        const bool better = {better};\n"
+        f"        const bool alike = {alike};\n"
+        f"        const bool earlier = (unsigned long long)b.position < (unsigned long long)a.position;\n"
+        f"        return better | (alike & earlier) ? b : a;\n"
         f"    }}\n"
         f"}};"
     )

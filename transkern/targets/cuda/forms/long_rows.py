@@ -17,9 +17,9 @@ from __future__ import annotations
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Load
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, exprs, variables_read, walk, with_bodies
 from transkern.records import replace
 from transkern.targets.cuda.body import extent_of, has_guards
 from transkern.targets.cuda.forms.folds import run_of
@@ -68,9 +68,18 @@ def _few_and_long(kernel: n.Kernel) -> Expr | None:
     runs = [s for s in inner if isinstance(s, n.Loop)]
     if not runs or any(run_of(s) is None for s in runs) or not all(isinstance(s, (*_PLAIN, n.Loop)) for s in inner):
         return None
+    if not all(map(_along_rows, runs)):
+        return None  # the threads of a block would each touch another row: of columns, neighbours stand side by side
     rows = b.product(tuple(map(extent_of, axes)))
     lengths = [b.sub(s.stop, s.start) for s in runs]
     if any(buffers_read(e) for e in (rows, *lengths)):
         return None
     few = b.compare("less_equal", rows, b.index(FEW))
     return b.both(few, b.compare("less_equal", b.index(LONG), lengths[0]))
+
+
+def _along_rows(s: n.Loop) -> bool:
+    """Whether the steps of a loop touch neighbours in memory, or what does not move with them."""
+    places = [x.index for x in walk(s.body) if isinstance(x, n.Store)]
+    places += [e.index for e in exprs(s.body) if isinstance(e, Load)]
+    return not any(s.axis in variables_read(i) for index in places for i in index[:-1])

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_read,
+    exprs,
     variables_read,
     walk,
 )  # fmt: skip
@@ -21,6 +22,9 @@ from transkern.targets.cuda.nests import nest
 
 if TYPE_CHECKING:
     from transkern.targets.cuda.group import GroupBody
+
+_SHORT = 2
+"""Statements of a reduction that may stand there many times."""
 
 
 def print_search(of: GroupBody, s: n.Loop, found: n.Accumulate) -> None:
@@ -71,10 +75,12 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             print_held(of, of.tile, s)
             end_parts(of, parts)
             return
-        if outer and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
-            of.lines.append("#pragma unroll 4")  # so many loads at the same time
-        of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
         order = Var(s.axis, "index")
+        if outer and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
+            print_sums(of, s, inner, start, f"{of.group}.size()", under_way(inner))
+            end_parts(of, parts)
+            return
+        of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
     else:
         if outer and len(axes) > 1 and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
             print_reduction(of, axes, inner)
@@ -89,6 +95,47 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
     if guarded:
         of.stop_if_failed()
     end_parts(of, parts)
+
+
+def under_way(inner: Sequence[n.Stmt]) -> list[int]:
+    """How many points of a reduction a thread goes through at a time, so that their loads are under way together, as
+    long as so many are left: 64 bytes or so where a point has few loads, of which a text is short."""
+    loads = {e for e in exprs(inner) if isinstance(e, Load)}
+    return [16, 4] if len(loads) == 1 and len(inner) <= _SHORT else [4]
+
+
+def print_sums(
+    of: GroupBody, s: n.Loop, inner: Sequence[n.Stmt], start: str, size: str, many: Sequence[int]
+) -> None:  # fmt: skip
+    """A reduction over an axis, from `start` by `size`, `many` points at a time."""
+    i, one, stop = ident(s.axis), of.unit.local("point"), of.c.operand(s.stop)
+    if len(many) == 1:
+        of.lines.append(f"#pragma unroll {many[0]}")  # so many loads at the same time
+        of.open(f"for (long long {i} = {start}; {i} < {stop}; {i} += {size})")
+        _print(of, Var(s.axis, "index"), inner)
+        of.close()
+        return
+    of.open("")  # the names below are its own
+    of.open(f"const auto {one} = [&](const long long {i})")
+    _print(of, Var(s.axis, "index"), inner)
+    of.close("};")
+    of.line(f"long long {i} = {start};")
+    k = of.unit.local("k")
+    for count in many:
+        of.lines.append("#pragma unroll 1")
+        of.line(f"for (; {i} + {count - 1} * {size} < {stop}; {i} += {count} * {size})")
+        of.lines.append("#pragma unroll")
+        of.line(f"    for (int {k} = 0; {k} < {count}; ++{k}) {one}({i} + {k} * {size});")
+    of.lines.append("#pragma unroll 1")
+    of.line(f"for (; {i} < {stop}; {i} += {size}) {one}({i});")
+    of.close()
+
+
+def _print(of: GroupBody, order: Expr, inner: Sequence[n.Stmt]) -> None:
+    body = of.thread_body(order)
+    body.loops = 1
+    body.nested(inner)
+    of.take(body)
 
 
 def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> None:
@@ -107,24 +154,30 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
         for k in several:  # what is left goes from axis to axis
             of.line(f"{names[k]} = {names[0]} % {counts[k]};")
             of.line(f"{names[0]} = quotient({names[0]}, {counts[k]});")
-    of.lines.append("#pragma unroll 4")  # so many loads at the same time
     total = c.operand(b.product(tuple(map(extent_of, axes))))
-    of.open(f"for (long long {at} = {rank}; {at} < {total}; {at} += {size})")
+    one, turn = unit.local("one"), unit.local("k")
+    of.line(f"long long {at} = {rank};")
+    of.open(f"const auto {one} = [&]()")
     for a, place in zip(axes, places, strict=True):
         of.line(variable_at(unit, a, Var(place, "index")))
-    body = of.thread_body(Var(at, "index"))
-    body.loops = 1
-    body.nested(inner)
-    of.take(body)
+    _print(of, Var(at, "index"), inner)
     carried = ""
-    for k in several:
-        of.line(f"{places[k]} += {steps[k]}{carried};")
-        carry = unit.local(f"carry_{k}")
-        of.line(f"const int {carry} = {places[k]} >= {counts[k]};")
-        of.line(f"if ({carry}) {places[k]} -= {counts[k]};")
+    for j in several:
+        of.line(f"{places[j]} += {steps[j]}{carried};")
+        carry = unit.local(f"carry_{j}")
+        of.line(f"const int {carry} = {places[j]} >= {counts[j]};")
+        of.line(f"if ({carry}) {places[j]} -= {counts[j]};")
         carried = f" + {carry}"
     of.line(f"{places[0]} += {steps[0]}{carried};")
-    of.close()
+    of.line(f"{at} += {size};")
+    of.close("};")
+    for count in under_way(inner):  # a loop that is left amid its copies would wait for each load
+        of.lines.append("#pragma unroll 1")
+        of.line(f"while ({at} + {count - 1} * {size} < {total})")
+        of.lines.append("#pragma unroll")
+        of.line(f"    for (int {turn} = 0; {turn} < {count}; ++{turn}) {one}();")
+    of.lines.append("#pragma unroll 1")
+    of.line(f"while ({at} < {total}) {one}();")
     of.close()
 
 

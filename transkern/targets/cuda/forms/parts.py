@@ -53,15 +53,16 @@ def open_points(of: GroupBody, axes: Sequence[n.Loop], parts: str, sharing: str)
     """Opens the loop over a block's points, with the variables of `axes`, and what is called `sharing`, the threads
     that have one of them; the number of a point."""
     unit, c = of.unit, of.c
-    width, base, total = unit.local("width"), unit.local("base"), unit.local("points")
+    width, base, total, turn = (unit.local(name) for name in ("width", "base", "points", "turn"))
     of.line(f"const int {width} = blockDim.x / {parts};")
     of.line(f"const long long {total} = {c.expr(b.product(tuple(extent_of(a) for a in axes)))};")
+    of.line(f"unsigned {turn} = 0;")
     head = f"for (long long {base} = blockIdx.x * (long long){width}; {base} < {total};"
     of.lines.append("#pragma unroll 1")
     of.open(f"{head} {base} += gridDim.x * (long long){width})")
     at = Var("_".join(ident(a.axis) for a in axes) + "_at", "index")
     of.line(f"const long long {at.name}_wanted = {base} + threadIdx.x % {width};")
-    of.line(f"Parts {sharing}({parts}, {at.name}_wanted < {total});")
+    of.line(f"Parts {sharing}({parts}, {at.name}_wanted < {total}, {turn});")
     of.line(f"const long long {at.name} = {sharing}.is_there ? {at.name}_wanted : {total} - 1;")
     for text in points_of(of.unit, axes, at.name):
         of.line(text)

@@ -1,14 +1,16 @@
 """Rows that a block goes through stay in its threads' registers: a thread has the first of its elements there.
 
-    for (r = rank; r < m; r += size)         for k < 4: if (k * size + rank < m) x_held[k] = x[k * size + rank];
-        max = larger(max, x[r])              for k < 4: if (k * size + rank < m) max = larger(max, x_held[k]);
-    max = reduce(max)                   to   for (r = 4 * size + rank; r < m; r += size) max = larger(max, x[r]);
+    for (r = rank; r < m; r += size)         share.load(x_held, x);
+        max = larger(max, x[r])              for k < 8: if (share.has(k)) max = larger(max, x_held[k]);
+    max = reduce(max)                   to   for (r = 8 * size + rank; r < m; r += size) max = larger(max, x[r]);
     for (j = rank; j < m; j += size)         max = reduce(max);
-        y[j] = exp(x[j] - max)               for k < 4: if (… < m) y[k * size + rank] = exp(x_held[k] - max);
+        y[j] = exp(x[j] - max)               for k < 8: if (share.has(k)) y_held[k] = exp(x_held[k] - max);
+                                             share.store(y_held, y);
                                              …
 
 Each element is read once, all of a thread's at the same time, and what a later loop stores again is not stored before.
-What is behind them in a longer row goes through memory, as it would without.
+Where rows can be read in words, a thread has those of its words, else each is a block's size behind the one before
+(`Share`). What is behind them in a longer row goes through memory, as it would without.
 """
 
 from __future__ import annotations
@@ -31,8 +33,10 @@ from transkern.targets.cuda.spelling import TYPES
 if TYPE_CHECKING:
     from transkern.targets.cuda.group import GroupBody
 
-HELD = 4
-"""Elements of each array that a thread keeps: as many loads are in flight."""
+_WORDS = 2
+"""Words of each array that a thread keeps: as many loads are in flight, and a block has half the threads to reduce."""
+_WORD, _WIDEST = 16, 4
+"""Bytes and elements of a word, at most."""
 _BYTES = 128
 """Of all that a thread keeps: a quarter of the registers that it has."""
 
@@ -73,6 +77,17 @@ class Tile:
 
     loops: tuple[n.Loop, ...]
     places: tuple[_Place, ...]
+    width: int  # elements of a word
+
+    @property
+    def held(self) -> int:
+        """Elements of each array that a thread has."""
+        return _WORDS * self.width
+
+    @property
+    def share(self) -> str:
+        """The C++ type of what tells which ones."""
+        return f"Share<{self.width}, {self.held}>"
 
     def of(self, s: n.Loop) -> int | None:
         """The number of a loop, where it is one of those along the row."""
@@ -106,14 +121,15 @@ def tile_of(program: n.Program, inner: Sequence[n.Stmt]) -> Tile | None:
     spoilt |= {name for s in outside for name in buffers_written(s)}
     several = {x.buffer.name for x in found.values() if x.number > 1} & written
     kept = [x for x in found.values() if x.buffer.name not in spoilt | several and x.buffer.layout == "C"]
-    kept.sort(key=lambda x: -len(x.loops))
-    kept = [x for x in kept if x.loaded_first or len(x.loops) > 1]
+    kept = [x for x in kept if x.loaded_first or len(x.loops) > 1 or (x.whole and _is_along(x))]
+    kept.sort(key=lambda x: (-len(x.loops), not x.loaded_first))  # what is stored once is held to be stored in words
+    width = min(_WIDEST, _WORD // max((itemsize(x.buffer.dtype) for x in kept), default=_WORD))
     size, places = 0, []
     for x in kept:
-        size += HELD * max(4, itemsize(x.buffer.dtype))
+        size += _WORDS * width * max(4, itemsize(x.buffer.dtype))
         if size <= _BYTES:
             places.append(x)
-    return Tile(tuple(loops), tuple(places)) if places else None
+    return Tile(tuple(loops), tuple(places), width) if places else None
 
 
 def scalars_set_in(statements: Iterable[n.Stmt]) -> set[str]:
@@ -166,40 +182,67 @@ def _accesses(
 # ---- printing --------------------------------------------------------------------------------------------------------
 
 
-def print_tile(of: GroupBody, tile: Tile) -> None:
-    """Loads what is held, at the beginning of a row."""
-    k = of.unit.local("k")
+def print_tile(of: GroupBody, tile: Tile, allocs: Sequence[n.Stmt]) -> None:
+    """Says which elements of the row the thread has, and loads them, at the beginning of a row, behind the memory that
+    the row gets."""
+    for s in allocs:
+        of.statement(s)
+    of.unit.pieces |= {"pack", "share"}
+    share, stop = of.unit.local("share"), of.c.operand(tile.loops[0].stop)
+    words = "false"
+    if tile.width > 1 and all(map(_is_along, tile.places)):
+        rows = ", ".join(_row(of, x) for x in tile.places if x.loaded_first or x.whole)
+        words = f"{stop} % {tile.width} == 0 && in_words<{tile.width}>({rows})"
+    of.line(f"const {tile.share} {share}({of.group}, {stop}, {words});")
     for x in tile.places:
-        of.line(f"{TYPES[x.buffer.dtype]} {x.held}[{HELD}] = {{}};")
-    loaded = [x for x in tile.places if x.loaded_first]
-    if not loaded:
-        return
-    at = Var(tile.loops[0].axis, "index")
-    _open_held(of, k, tile.loops[0])
-    for x in loaded:
-        of.line(f"{x.held}[{k}] = {of.c.element(x.buffer.name, x.index(at))};")
-    of.close()
-    of.close()
+        of.line(f"{TYPES[x.buffer.dtype]} {x.held}[{tile.held}];")
+    for x in tile.places:
+        if x.loaded_first and _is_along(x):
+            of.line(f"{share}.load({x.held}, {_row(of, x)});")
+    across = [x for x in tile.places if x.loaded_first and not _is_along(x)]
+    if across:
+        at = Var(tile.loops[0].axis, "index")
+        k = _open_held(of, tile, tile.loops[0])
+        for x in across:
+            of.line(f"{x.held}[{k}] = {of.c.element(x.buffer.name, x.index(at))};")
+        of.close()
+        of.close()
 
 
-def _open_held(of: GroupBody, k: str, s: n.Loop) -> None:
-    """Opens the loop over the elements that a thread holds, and the test whether the row has the k-th."""
-    g, i = of.group, ident(s.axis)
+def _is_along(x: _Place) -> bool:
+    """Whether the elements stand side by side."""
+    return x.dim == len(x.buffer.dims) - 1
+
+
+def _row(of: GroupBody, x: _Place) -> str:
+    """Where the row of a place begins, whose elements stand side by side."""
+    offset = of.c.offset(x.buffer.name, x.index(b.ZERO))
+    name = ident(x.buffer.name)
+    return name if offset == b.ZERO else f"{name} + {of.c.operand(offset)}"
+
+
+def _open_held(of: GroupBody, tile: Tile, s: n.Loop, places: bool = True) -> str:
+    """Opens the loop over the elements that a thread holds, those of them that the row has, with their `places` in it;
+    the name of the number."""
+    k, share = of.unit.local("k"), of.unit.local("share")
     of.lines.append("#pragma unroll")
-    of.open(f"for (int {k} = 0; {k} < {HELD}; ++{k})")
-    of.line(f"const long long {i} = {k} * {g}.size() + {g}.rank();")
-    of.open(f"if ({i} < {of.c.operand(s.stop)})")
+    of.open(f"for (int {k} = 0; {k} < {tile.held}; ++{k})")
+    of.open(f"if ({share}.has({k}))")
+    if places:
+        of.line(f"const long long {ident(s.axis)} = {share}.at({k});")
+    return k
 
 
 def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
     """The iterations of a loop along a row: those whose elements are held, and the others."""
     number = tile.of(s)
     assert number is not None
-    k, g, i, stop = of.unit.local("k"), of.group, ident(s.axis), of.c.operand(s.stop)
+    g, i, stop = of.group, ident(s.axis), of.c.operand(s.stop)
     used = [x for x in tile.places if number in x.loops]
     axis = Var(s.axis, "index")
     names = {(x.buffer.name, x.index(axis)): x for x in used}
     stored: list[_Place] = []
+    together = {id(x) for x in used if number in x.whole and _is_along(x)}  # stored behind the loop, in words
 
     def read(e: Expr) -> Expr | None:
         return names[e.buffer, e.index].here if isinstance(e, Load) and (e.buffer, e.index) in names else None
@@ -215,7 +258,7 @@ def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
                 value = map_statement(n.Let("", x.value), read)
                 assert isinstance(value, n.Let)
                 out.append(n.Assign(place.here.name, value.value, span=x.span))
-                if not any(later > number for later in place.whole):
+                if not any(later > number for later in place.whole) and id(place) not in together:
                     out.append(n.Store(x.buffer, x.index, place.here, span=x.span))
                 stored.append(place)
             else:
@@ -223,18 +266,22 @@ def print_held(of: GroupBody, tile: Tile, s: n.Loop) -> None:
         return tuple(out)
 
     body = held(s.body)
-    _open_held(of, k, s)
+    k = _open_held(of, tile, s, any(s.axis in variables_read(e) for e in exprs(body)))
     for x in used:
         const = "" if x in stored else "const "
-        of.line(f"{const}{TYPES[x.buffer.dtype]} {x.here.name} = {x.held}[{k}];")
+        value = "" if number == x.loops[0] and not x.loaded_first else f" = {x.held}[{k}]"
+        of.line(f"{const}{TYPES[x.buffer.dtype]} {x.here.name}{value};")
     _print(of, axis, body)
     for x in used:
-        if x in stored and any(later > number for later in x.loops):
+        if x in stored and (id(x) in together or any(later > number for later in x.loops)):
             of.line(f"{x.held}[{k}] = {x.here.name};")
     of.close()
     of.close()
+    for x in used:
+        if id(x) in together and not any(later > number for later in x.whole):
+            of.line(f"{of.unit.local('share')}.store({x.held}, {_row(of, x)});")
     of.lines.append("#pragma unroll 1")  # seldom needed; its trips would be counted by a division
-    of.open(f"for (long long {i} = {HELD} * {g}.size() + {g}.rank(); {i} < {stop}; {i} += {g}.size())")
+    of.open(f"for (long long {i} = {tile.held} * {g}.size() + {g}.rank(); {i} < {stop}; {i} += {g}.size())")
     _print(of, axis, s.body)
     of.close()
 

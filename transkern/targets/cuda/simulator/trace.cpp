@@ -140,7 +140,7 @@ void note(uint64_t address, uint64_t size, bool write, uint64_t place) {
         if (!together) settle();
         seen_block = block;
     }
-    if (const uint64_t now = meetings(); now != met) {
+    if (const uint64_t now = meetings(); now > met) {  // once all have left it is none again
         meet();
         met = now;
     }
@@ -195,7 +195,7 @@ extern "C" uint64_t transkern_trace_end(uint64_t* totals, uint64_t* read, uint64
     totals[0] = longest;
     totals[1] = busy;
     totals[2] = transkern_sim_barriers;
-    totals[3] = meetings();
+    totals[3] = std::max(met, meetings());
     for (size_t r = 0; r < regions.size(); r++) read[r] = moved[0][r], written[r] = moved[1][r];
     return sites.size();
 }
