@@ -549,3 +549,28 @@ def test_memory_of_iterations_is_taken_once() -> None:
     program = pipeline.program_of(source_of(spread), "spread", "f(float64[n], int, int)", pipeline.PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
     assert not any(isinstance(s, n.Alloc) for loop in loops for s in walk(loop.body))
+
+
+def downwards(a, x, steps):
+    while steps > 0:
+        x = np.dot(a, x) + 0.5
+        steps -= 1
+    return x
+
+
+def round_downwards(u, steps):
+    v = np.zeros_like(u)
+    for t in range(steps, 0, -1):
+        w = u * 0.5 + np.roll(v, 1) + t
+        v = u
+        u = w
+    return u, v
+
+
+def test_loops_that_count_down() -> None:
+    rng = np.random.default_rng(3)
+    a, x = rng.standard_normal((30, 30)) / 30, rng.standard_normal(30)
+    one, two = transkern.compile(downwards, target="cpu"), transkern.compile(round_downwards, target="cpu")
+    for steps in (-2, 0, 1, 2, 5):
+        np.testing.assert_allclose(one(a, x, steps), downwards(a, x, steps), rtol=1e-12)
+        np.testing.assert_allclose(two(x, steps), round_downwards(x, steps), rtol=1e-12)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from transkern.ir import nodes as n
-from transkern.ir.build import affine, map_expr, substitute
+from transkern.ir.build import affine, compare, constant, map_expr, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.expr import buffers_read as buffers_read
 from transkern.ir.expr import variables_read as variables_read
@@ -222,6 +222,12 @@ def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
 def is_in_order(statement: n.Stmt) -> bool:
     """Whether the statement is a loop whose iterations go one after the other."""
     return isinstance(statement, n.While) or (isinstance(statement, n.Loop) and statement.kind == "sequential")
+
+
+def runs(loop: n.Loop) -> Expr:
+    """Whether the loop has an iteration, forwards or backwards."""
+    forward = (constant(loop.step) or 1) > 0
+    return compare("less", loop.start, loop.stop) if forward else compare("less", loop.stop, loop.start)
 
 
 def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[n.Stmt, ...]]) -> n.Stmt:

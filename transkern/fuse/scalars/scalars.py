@@ -26,6 +26,7 @@ from transkern.ir.traverse import (
     map_block,
     once_a_statement,
     own_exprs,
+    runs,
     scalars_set,
     scalars_used,
     variables_read,
@@ -327,7 +328,7 @@ def _settled(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out.append(replace(s, body=tuple(body)))
         if settled:
             values = map_block(tuple(settled), partial(_replaced, Var(s.axis), _last(s)))
-            condition = b.compare("less", s.start, s.stop) if _forward(s) else b.compare("less", s.stop, s.start)
+            condition = runs(s)
             if condition != b.FALSE:
                 out.insert(len(out) - bool(leaves), n.If(condition, values, span=s.span))
     return tuple(out)
@@ -350,10 +351,6 @@ def _breaks(block: Iterable[n.Stmt], names: frozenset[str] = frozenset()) -> lis
 
 def _replaced(old: Expr, new: Expr, e: Expr) -> Expr | None:
     return new if e == old else None
-
-
-def _forward(s: n.Loop) -> bool:
-    return (b.constant(s.step) or 1) > 0
 
 
 def _last(s: n.Loop) -> Expr:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, runs, scalars_set, variables_read, walk, with_bodies
 from transkern.records import replace
 
 
@@ -39,8 +39,8 @@ def _block(statements: Sequence[n.Stmt], once: set[str], program: n.Program) -> 
         own = _own(s, once, program) if isinstance(s, n.Loop) and s.kind == "sequential" else []
         if own and isinstance(s, n.Loop):
             found = (*own, replace(s, body=tuple(x for x in s.body if x not in own)))
-            runs = b.compare("less", s.start, s.stop)  # where there is no iteration, nobody asks for its memory
-            out += found if runs == b.TRUE else [n.If(runs, found, (), span=s.span)]
+            asked = runs(s)  # where there is no iteration, nobody asks for its memory
+            out += found if asked == b.TRUE else [n.If(asked, found, (), span=s.span)]
         else:
             out.append(s)
     return tuple(out)
