@@ -179,5 +179,5 @@ def test_what_may_run_in_any_order_does(function: Callable[..., object]) -> None
     source = f"import math\nimport numpy as np\n{inspect.getsource(function)}"
     passes = pipeline.PASSES[: pipeline.PASSES.index(pipeline.parallelise) + 1]
     program = pipeline.program_of(source, function.__name__, "f(float64[m,n], float)", passes)
-    late = any(isinstance(s, n.Accumulator) and s.name.startswith("fine") for s in walk(program.body))
+    late = any(isinstance(s, n.Accumulator) and s.name.startswith("wrong") for s in walk(program.body))
     assert late == (function in LATE)

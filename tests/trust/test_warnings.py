@@ -156,3 +156,46 @@ def test_what_would_happen_twice_is_refused() -> None:
 def test_standalone_code_asks_nobody() -> None:
     text = transkern.compile(overflowing).emit(types="overflowing(float64[n])", target="cpu")
     assert "if (!asked) return 0;" in text and "fetestexcept" not in text
+
+
+def _told(function: Any, *args: Any) -> set[str]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        function(*args)
+    return {str(one.message) for one in found}
+
+
+def _roots(x: Any) -> Any:
+    return np.sqrt(x)
+
+
+def _products(x: Any) -> Any:
+    return x * x
+
+
+def _sums_of_products(x: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        total = 0.0
+        for j in range(30):
+            total += x[i] * j
+        out[i] = total * x[i]
+    return out
+
+
+@pytest.mark.parametrize("count", [50, 40_000, 3_000_000])
+def test_flags_are_of_the_threads_that_take_part(count: int) -> None:
+    """Of the last one's elements as well, and of no call before, whose code reads no flags. Calls for one thread do not
+    wake the others to ask."""
+    before = transkern.compile(_roots, target="cpu")
+    x = np.ones(count)
+    large, negative = x.copy(), x.copy()
+    large[-1], negative[-1] = 1e200, -1.0
+    for function in (_products, _sums_of_products)[: 1 if count > 100_000 else 2]:  # Python says what NumPy warns of
+        compiled = transkern.compile(function, target="cpu", warnings="numpy")
+        for _ in range(3):
+            with np.errstate(all="ignore"):
+                before(negative)
+            assert _told(compiled, x) == set()
+            assert any("overflow" in text for text in _told(compiled, large))
+        assert "flags_of_all();" in compiled.emit()

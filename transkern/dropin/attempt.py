@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from transkern import limits
-from transkern.dropin.declining import Declined, Warned
+from transkern.dropin.declining import OTHER_TYPES, Declined, Warned
 from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
@@ -134,8 +134,8 @@ class Attempt(Compiled):
         return error  # nobody reads more than one
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
-        if not self._may_compile():
-            self.why = "arguments of other types, whose code would cost more than it saves"
+        if not self._is_on_disk(key_types, target) and not self._may_compile():
+            self.why = OTHER_TYPES
             raise Declined
         left = min(self.patience, self.most) - self.seconds  # what is found to be a constant begins anew
         if left <= 0:
@@ -154,6 +154,12 @@ class Attempt(Compiled):
         finally:
             self.seconds += time.perf_counter() - started
             self._compiling += self._clock() - begun
+
+    def _is_on_disk(self, key_types: tuple[Any, ...], target: str) -> bool:
+        """Whether code for these types is only to be loaded."""
+        from transkern.runtime.caching.cached import is_kept
+
+        return (target, key_types) not in self.known.refused and is_kept(self.function, key_types, target, self.options)
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
         self.prints = self.prints or (isinstance(error, HasEffects) and not isinstance(error, WarnsItself))

@@ -59,6 +59,10 @@ class Beside:
             self._site = None
         return self._site is not None
 
+    def recalled(self, site: Site) -> Outcome | None:
+        """What a copy of this process, or of an earlier run's, has found out."""
+        return self._recalled(site)
+
     def outcome(self, site: Site) -> Outcome | None:
         """What has become of a function that was begun; None where it is not known yet, or never will be."""
         now = time.perf_counter()

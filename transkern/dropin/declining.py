@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+OTHER_TYPES = "arguments of other types, whose code would cost more than it saves"
+
 
 class Declined(Exception):
     """Python is to run the function."""

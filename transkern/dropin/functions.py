@@ -8,12 +8,14 @@ import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.beside import Beside, Outcome
 from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, guessed, size_class
-from transkern.dropin.declining import Declined, Warned
+from transkern.dropin.declining import OTHER_TYPES, Declined, Warned
 from transkern.dropin.described import Described, described, made
+from transkern.dropin.others import Others, Work
 from transkern.dropin.rewriting import Site
 from transkern.dropin.unseen import Blind, Probe, was_unseen
 from transkern.runtime.calls.frames import behind_ours
@@ -98,10 +100,11 @@ class Watch:
         parts = [part for one in self.functions if one.parts is not None for part in one.parts.all_parts()]
         found = [one for one in (*self.functions, *parts) if one.is_left()]
         found.sort(key=lambda one: -one.record.in_python().seconds)
-        if found and self.beside.may_start():
-            if self.beside.start([(one.site, one.prepared_later) for one in found[:_LATER]]):
-                for one in found[:_LATER]:
-                    one.is_beside = True
+        works: list[Work] = [(one.site, one.prepared_later) for one in found[:_LATER]]
+        works += [w for one in self.functions if one.others is not None for w in one.others.left(one.record)]
+        if works and self.beside.may_start() and self.beside.start(works[:_LATER]):
+            for one in found[:_LATER]:
+                one.is_beside = True
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -132,6 +135,7 @@ class Watched:
         self._inner = 0  # calls within a call
         self._call: Described | None = None  # the first one
         self.is_beside = False  # whether a copy of the process has been asked to compile it
+        self.others = Others(site, watch.beside, self.prepared) if watch.beside is not None else None
         self.prints = False  # so that compiled code is known to be no other
         known = watch.remembered(site)
         if known is not None and not watch.eager:
@@ -174,6 +178,8 @@ class Watched:
         size = size_class(values)
         if self.state is COMPILED or self.watch.eager:
             tried = self.watch.eager or not self.record.wants_python(size)
+            if tried and self.others is not None and self.others.run_in_python(size, self.record, args, keywords):
+                tried = False
             if tried and not self._busy and self._try(size, 0.0, args, keywords):
                 return True
         elif not self._busy and self._is_asked():
@@ -328,6 +334,10 @@ class Watched:
             if first or attempt.seconds:
                 account.charge(spent, False)
                 _here.inner[-1] += self.watch.clock() - begun
+            if attempt.why == OTHER_TYPES and self.state is COMPILED and self.others is not None:
+                if self.others.add(size, partial(described, self._names, args, keywords, self._used)):
+                    attempt.why = ""
+                    return False
             self.declined += not isinstance(why, Warned)
             if isinstance(why, Warned) and self.state is UNDECIDED:
                 self.state = COMPILED
@@ -369,7 +379,7 @@ class Watched:
             return False
         account = self.watch.account
         return (
-            self._compilations == 1 or self.watch.eager
+            (self._compilations == 1 and self.state is UNDECIDED) or self.watch.eager
             or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
 

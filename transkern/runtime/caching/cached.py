@@ -52,6 +52,21 @@ def build(
     return found
 
 
+def is_kept(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options) -> bool:
+    """Whether the disk cache has code for these types, or what to ask for first."""
+    if not isinstance(function, types.FunctionType):
+        return False
+    key = _key(function, arg_types, target, options)
+    stored = cache.read(key, lambda entry: surveys.found_again(function, arg_types, entry))
+    if stored is None or "name" in stored.entry or "demand" in stored.entry:
+        return stored is not None
+    try:
+        few.ask(stored.entry.get("few", ()), arg_types)
+    except NeedsConstant:
+        return True
+    return False
+
+
 def _remember(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> None:
     """For which types a function has been compiled, for `transkern.warm` in later runs."""
     from transkern.runtime.caching import ahead  # here, as others are below: code from the disk cache needs none of it

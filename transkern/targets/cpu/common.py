@@ -15,7 +15,7 @@ from transkern.targets.cpu.library import HEADERS
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.memory import BYTES
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
-from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, RUNNING
+from transkern.targets.cpu.running import DECLARED, LATER, RUNNING, limits
 
 FLAGS = ("-c", "-fvisibility=hidden")
 """In place of ``-shared``."""
@@ -41,9 +41,8 @@ def declared(text: str) -> str:
 def text(threads: int, warns: bool) -> str:
     """The common file of modules whose kernels run on at most `threads` threads (0: any number), and which read the
     flags of the floating-point unit (`warns`)."""
-    limits = LIMITS.format(threads=threads, flags=int(warns))
     parts = [
-        DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
-        glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
+        DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits(threads, warns), RUNNING, WAKING,
+        glue.ARRAYS, glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
     ]  # fmt: skip
     return HEADERS + "\n".join(_STATIC.sub("", part) for part in parts)

@@ -47,7 +47,14 @@ DECLARED = "typedef struct { void *python; int threads; } py_run;  // what `py_b
 
 COUNTED = f"int py_turns = {_PATIENCE};  // of loops of which only the run shows how long they are"
 
-LIMITS = "enum {{ PY_THREADS = {threads}, PY_FLAGS = {flags} }};  // at most (0: any number); flags are read"
+_LIMITS = "enum {{ PY_THREADS = {threads}, PY_FLAGS = {flags} }};  // at most (0: any number); flags are read"
+
+
+def limits(threads: int, warns: bool) -> str:
+    """C text of how many threads there are at most, and whether flags are read (`printing.glue.RAISED`)."""
+    nothing = "" if warns else "\n#define flags_of_all()"
+    return _LIMITS.format(threads=threads, flags=int(warns)) + nothing
+
 
 LATER = "static void py_later(py_run *);"
 

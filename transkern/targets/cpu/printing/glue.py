@@ -144,10 +144,13 @@ static int wants_errors(void) {
 }
 """
 
+FLAGS = "static void flags_of_all(void);"
+
 RAISED = r"""
-// The flags of the floating-point unit, of all threads, for who loads this module: its `flagged`.
+// The flags of the floating-point unit, of all threads that take part in a call, for who loads this module: its
+// `flagged`. To ask a thread that has no part in it would wake it.
 #include <fenv.h>
-static _Thread_local int flags_so_far;
+static _Thread_local int flags_so_far, flags_shared;
 static int flags_here(void) {
     const int up = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
     return (up & FE_DIVBYZERO ? 1 : 0) | (up & FE_OVERFLOW ? 2 : 0) | (up & FE_UNDERFLOW ? 4 : 0) |
@@ -155,15 +158,25 @@ static int flags_here(void) {
 }
 
 static void lower_flags(void) {
-    flags_so_far = 0;
+    flags_so_far = flags_shared = 0;
+    feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+}
+
+// Before other threads take part.
+static void flags_of_all(void) {
+    if (flags_shared) return;
+    flags_shared = 1;
+    flags_so_far |= flags_here();
 #pragma omp parallel
     feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
 }
 
 static void tell_flags(PyObject *self) {
-    int up = flags_so_far;
+    int up = flags_so_far | flags_here();
+    if (flags_shared) {
 #pragma omp parallel reduction(| : up)
-    up |= flags_here();
+        up |= flags_here();
+    }
     if (!up) return;
     PyObject *type, *error, *trace;
     PyErr_Fetch(&type, &error, &trace);

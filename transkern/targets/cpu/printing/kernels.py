@@ -29,6 +29,7 @@ from transkern.targets.cpu.printing import waking
 from transkern.targets.cpu.printing.costs import direct, work_of
 from transkern.targets.cpu.printing.extremes import begin_extremes, end_extremes
 from transkern.targets.cpu.printing.filters import print_filter
+from transkern.targets.cpu.printing.glue import FLAGS
 from transkern.targets.cpu.printing.iterations import (
     chains,
     is_for_one_thread,
@@ -440,7 +441,12 @@ class KernelPrinter:
 
     def deal(self, threads: str) -> str:
         """Asks whether threads pay, where it is a question; the name of the answer."""
-        return begin_deal(self, threads) if "py_pays(" in threads else ""
+        if "py_pays(" in threads:
+            return begin_deal(self, threads)
+        if threads and threads != "team" and self.program.warns:
+            self.c.used.setdefault("flags_of_all", FLAGS)
+            self.line("flags_of_all();")
+        return ""
 
     # --- reductions
 

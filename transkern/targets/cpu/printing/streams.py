@@ -107,6 +107,7 @@ def print_streamed(
     printer.line("if (" + " && ".join(conditions) + ") {  // larger than the caches")
     printer.depth += 1
     if threads:
+        printer.deal("1")
         printer.line("#pragma omp parallel for schedule(static)")
     start, stop = c.expr(s.start), c.operand(s.stop)
     printer.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_BLOCK}) {{")

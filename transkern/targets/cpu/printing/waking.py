@@ -159,6 +159,7 @@ static void py_decide(py_deal *deal) {
     }
     if (py_known(&deal->pace->shared)) py_note(&deal->pace->alone, 0.998f * alone);
     deal->shared = 1;
+    flags_of_all();
 #endif
 }
 
