@@ -12,6 +12,7 @@ will often run for another), or, for a first call, a guess from the loops and th
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -50,6 +51,9 @@ ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
 ELEMENT = 1e-9  # the same for each element in an operation of NumPy's
 _LOST = 1.05  # times NumPy's time from which compiled code is slower
 _SAMPLES = 3  # calls before that is said
+_MANY_SAMPLES = 32
+_WARM, _WARM_SAMPLES = 3e-4, 10  # seconds of a call of which what is new at its first times is a part, and such calls
+_NOTABLE = 0.2  # of the time in Python, which a size takes
 _SMALL = 2e-4  # seconds of compiled code below which NumPy is tried as well, where nobody knows its time
 _TINY = 2e-5  # seconds of Python's below which a call of compiled code can save nothing
 _MANY = 200  # calls before that is said
@@ -87,10 +91,12 @@ class Times:
 
     calls: int = 0
     seconds: float = 0.0
+    least: float = math.inf
 
     def add(self, seconds: float) -> None:
         self.calls += 1
         self.seconds += seconds
+        self.least = min(self.least, seconds)
 
     @property
     def mean(self) -> float:
@@ -108,6 +114,7 @@ class Record:
     calls: int = 0  # of that run
     runs: int = 0  # of such runs
     cached: bool = False  # whether an earlier run compiled it
+    slower: set[int] = field(default_factory=set)  # sizes for which compiled code is slower
 
     def in_python(self) -> Times:
         return _all(self.python)
@@ -190,15 +197,22 @@ class Record:
         return spent.calls >= _MANY and spent.mean < _TINY
 
     def wants_python(self, size: int) -> bool:
-        """Whether a call is to run in Python, as nobody knows how long that takes."""
+        """Whether a call is to run in Python, which is faster, or as nobody knows how long that takes."""
+        if size in self.slower:
+            return True
         known, code = self.python.get(size), self.compiled.get(size)
         return code is not None and code.mean < _SMALL and (known is None or known.calls < 2) and code.calls >= 2
 
     def has_lost(self, size: int) -> bool:
-        """Whether compiled code is slower for these sizes."""
+        """Whether compiled code is slower for all sizes that Python takes long for; this one is the last."""
         known, code = self.python.get(size), self.compiled.get(size)
         if known and code:
-            return code.calls >= _SAMPLES and code.mean > _LOST * known.mean
+            usual = code.least if code.calls < _MANY_SAMPLES else code.mean  # the first calls of code take longer
+            enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
+            if code.calls >= enough and usual > _LOST * known.mean:
+                self.slower.add(size)
+            most = _NOTABLE * self.in_python().seconds
+            return bool(self.slower) and all(t.seconds < most or s in self.slower for s, t in self.python.items())
         # All that an earlier run took for all of its calls, of whatever sizes, is less than this run's code has taken.
         return self.before > 0 and self.in_code().seconds > _LOST * (self.before + LEAST)
 

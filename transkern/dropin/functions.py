@@ -373,15 +373,16 @@ class Watched:
 
     def _may_compile(self) -> bool:
         """Whether there is to be code for more types: not for ever new ones."""
-        self._compilations += 1
-        if self._compilations > _MOST_TYPES:
+        if self._compilations >= _MOST_TYPES:
             self._leave("arguments of ever new types")
             return False
         account = self.watch.account
-        return (
-            (self._compilations == 1 and self.state is UNDECIDED) or self.watch.eager
+        may = (
+            (not self._compilations and self.state is UNDECIDED) or self.watch.eager
             or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
+        self._compilations += may
+        return may
 
     def _used(self, parameter: str, value: Any) -> frozenset[str] | None:
         from transkern.runtime.calls.uses import used_by

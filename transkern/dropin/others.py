@@ -18,7 +18,7 @@ from transkern.dropin.described import Described, made
 from transkern.dropin.rewriting import Site
 
 _COMPILED = "compiled"
-_MOST = 6  # sizes of which a run has copies compile one function
+_MOST = 6  # choices of types for which copies compile one function
 
 Prepare = Callable[[tuple[Any, ...], dict[str, Any]], Outcome]
 Work = tuple[Site, Callable[[], Outcome]]
@@ -42,19 +42,23 @@ class Others:
         self._site, self._beside, self._prepare = site, beside, prepare
         self._found: dict[int, _Other] = {}
         self._refused: set[int] = set()
+        self._count = 0  # of those for which code was to be compiled
 
     def add(self, size: int, call: Callable[[], Described | None]) -> bool:
         """A call of this size is of other types; whether there is hope for code for it."""
-        if size in self._refused or (size not in self._found and len(self._found) >= _MOST):
-            return False
-        if size not in self._found:
-            site = replace(self._site, name=f"{self._site.name} {size}")
+        if size in self._found:
+            return True
+        known = None
+        while size not in self._refused and self._count < _MOST:
+            site = replace(self._site, name=f"{self._site.name} {size} {self._count}")
+            self._count += 1
             known = self._beside.recalled(site)
-            if known is not None and known["state"] != _COMPILED:
+            if known is None:
+                self._found[size] = _Other(site, call())
+                return True
+            if known["state"] != _COMPILED:  # else it was compiled for others, of the same size
                 self._refused.add(size)
-                return False
-            self._found[size] = _Other(site, call())
-        return True
+        return False
 
     def run_in_python(self, size: int, record: Record, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a call runs in Python as its code is not there yet; which it may have come to the turn of."""

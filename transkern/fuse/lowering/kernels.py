@@ -221,7 +221,7 @@ def spill_scalars(program: n.Program) -> n.Program:
                 after: list[n.Stmt] = []
                 for name, buffer in crossing.items():
                     var = Var(name, dtypes[name])
-                    if name in used and not _set_first(s, name):
+                    if name in used | set_here and not _set_first(s, name):  # what it may leave as it is, too
                         before.append((n.Assign if name in set_here else n.Let)(name, Load(buffer, (), dtypes[name])))
                     if name in set_here:
                         after.append(n.Store(buffer, (), var))
