@@ -105,9 +105,7 @@ class Conditions(Comparisons):
 
     def note_decided(self, node: ast.expr) -> None:
         """What is known of the values of names has decided something, and may end a recursion; a test of which the same
-        was known further up cannot, nor one in a function of NumPy's."""
-        if self.ctx.session.pinned:
-            return
+        was known further up cannot."""
         names = sorted({x.id for x in all_nodes(node) if isinstance(x, ast.Name) and x.id in self.env})
         session = self.ctx.session
         if not names:
