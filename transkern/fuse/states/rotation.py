@@ -5,6 +5,9 @@
         write v[i] = u[i]                   to       write v[i] = f(next[i - 1], next[i + 1], u[i])
         write u[i] = next[i]                         write u[i] = f(v[i - 1], v[i + 1], next[i])
 
+That is for elements which meet others (neighbours, sums): where each goes its own way, it is a variable of a loop over
+the steps, inside a loop over the elements, and nothing is copied anyhow (`lanes_outside`).
+
 What an iteration makes anew has nothing to lose, so that names and memory go round: after as many iterations as there
 are arrays on a round, each name is where it was. What is left of the iterations copies.
 """
@@ -12,15 +15,15 @@ are arrays on a round, each name is where it was. What is left of the iterations
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from transkern.fuse.lowering.copies import with_arrays, with_own_names
 from transkern.fuse.states.reading import touched, whole_copy
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Var
+from transkern.ir.expr import Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_statement, walk, with_bodies
+from transkern.ir.traverse import map_statement, own_exprs, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 _ROUND = 3
@@ -60,7 +63,7 @@ class _Rotating:
             return None
         body = loop.body[: len(loop.body) - len(copies)]
         turn = self._turn(body, copies)
-        if turn is None:
+        if turn is None or not any(_meet(s, turn) for s in walk(body)):
             return None
         steps = [{name: name for name in turn}]
         while (last := {name: turn[at] for name, at in steps[-1].items()}) != steps[0]:
@@ -125,3 +128,11 @@ class _Rotating:
                 s = n.Write(s.buffer, s.axes, tuple(a.var for a in s.axes), s.value, span=s.span)
             out.append(s)
         return out
+
+
+def _meet(s: n.Stmt, arrays: Container[str]) -> bool:
+    """Whether a statement looks at another element of one of the arrays than at its own."""
+    own = tuple(a.var for a in getattr(s, "axes", ()))
+    return any(
+        isinstance(e, Load) and e.buffer in arrays and e.index != own for x in own_exprs(s) for e in walk_expr(x)
+    )

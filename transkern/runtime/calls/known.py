@@ -48,6 +48,7 @@ class Known:
     fast: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     refused: dict[tuple[Any, ...], Callable[..., Any]] = dataclasses.field(default_factory=dict)
     outcomes: dict[tuple[Any, ...], Any] = dataclasses.field(default_factory=dict)
+    only_any_size: bool = False  # as code for small sizes has been refused
     last: Specialisation | None = None
     info: CacheInfo = dataclasses.field(default_factory=CacheInfo)
     verified: set[int] = dataclasses.field(default_factory=set)
@@ -61,6 +62,7 @@ class Known:
         self.refused.clear()
         self.outcomes.clear()
         self.small.clear()
+        self.only_any_size = False
         self.fast.clear()
         self.unchanged, self.watched = None, []
 
@@ -81,19 +83,31 @@ class Known:
     @property
     def takes_small(self) -> bool:
         """Whether there may be more code for small sizes."""
-        return len(self.small) < SMALL_SIZES
+        return not self.only_any_size and len(self.small) < SMALL_SIZES
+
+    def refuse_small(self, demands: set[str]) -> set[str]:
+        """Takes those of the demands back that are of small sizes, for good, as code for these is refused (a list of a
+        length that is known is another thing than one that grows); which they were."""
+        few = {demand for demand in demands if demand.endswith(FEW)}
+        if few:
+            self.only_any_size = True
+            self.small.clear()
+            self.demands -= few
+        return few
 
     def types(self, of: Callable[[set[str]], tuple[Any, ...]], demands: set[str]) -> tuple[Any, ...]:
         """The types of a call's arguments, `of` what is demanded: with small sizes as constants, unless there is code
         for many of them."""
         found, general = of(demands), {demand for demand in demands if not demand.endswith(FEW)}
+        if self.only_any_size:
+            return _without_extents(found)
         if len(general) == len(demands) or found in self.small:
             return found
         for_any = of(general)
         if found == for_any:
             return found
         if not self.takes_small:
-            return tuple(dataclasses.replace(t, extents=()) if hasattr(t, "extents") else t for t in for_any)
+            return _without_extents(for_any)
         self.small.add(found)
         return found
 
@@ -122,6 +136,11 @@ class Known:
         if self.last is None:
             raise TypesNeeded(f"`{name}` has not been called yet")
         return self.last
+
+
+def _without_extents(types: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Types of which nobody asks whether their sizes are small."""
+    return tuple(dataclasses.replace(t, extents=()) if hasattr(t, "extents") else t for t in types)
 
 
 def renew(compiled: Compiled) -> None:

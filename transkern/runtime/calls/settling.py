@@ -94,6 +94,9 @@ def call_numpy(
             demands.add(need.demand)
             continue
         except CompileError as error:
+            if few := compiled.known.refuse_small(demands):
+                demands -= few
+                continue
             # What is True or False may decide what a list holds: there are few codes for that.
             new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
             if TARGETS[target].grows:
@@ -104,6 +107,9 @@ def call_numpy(
             first_error, more = first_error or error, more | new
             compiled.known.demands |= new
             demands |= new
+            continue
+        if found is None and (few := compiled.known.refuse_small(demands)):
+            demands -= few
             continue
         if found is None:
             instead = compiled.known.refused[target, key_types]
