@@ -216,6 +216,26 @@ def test_a_few_elements_in_much_other_code(steps: int, asked: bool, monkeypatch:
         assert bool(few_sizes.small_sizes(program)) == finds
 
 
+def potentials(a, steps):
+    """Lists whose length is known when the size is are taken apart, and hold numbers of one type each."""
+    m = len(a)
+    u = [0] * (m + 1)
+    for k in range(steps):
+        for j in range(m):
+            if a[j] > u[j] and k > j:
+                u[j + 1] = a[j] - u[(k * j) % m] * 0.5
+            else:
+                u[j] = k
+    return u
+
+
+def test_where_code_for_small_sizes_is_refused_there_is_that_for_any() -> None:
+    compiled = transkern.compile(potentials, target="cpu")
+    for n in (3, 9, 3, 40):
+        a = np.random.default_rng(n).random(n) * 9
+        assert compiled(a, 30) == potentials(a, 30)
+
+
 def test_many_small_sizes_share_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who calls a function with arrays of one element, two, three and so on waits for a few compilations, not for all;
     and calls that change between sizes do not look at their types each time."""
