@@ -29,7 +29,7 @@ bytes are right.
 GCC goes on from the first choice to the second without asking again ("jump threading"), finds that an element that is
 not taken is stored as it was, and leaves that out: a store under a mask, with a branch around it for vectors of which
 none is taken. Such branches depend on data, and the elements are read again before they are there: three times as slow.
-So a module with such loops is compiled without.
+So a module with such loops is compiled without, but where such a branch goes around a root or a division.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, own_exprs, walk, walk_expr
+from transkern.ir.traverse import bodies, dearest, own_exprs, walk, walk_expr
 
 BRANCHES_STAY = (
     '__attribute__((optimize("no-tree-loop-if-convert")))  // GCC 12 mixes up neighbours loaded under a condition'
@@ -56,6 +56,9 @@ NO_BRANCHES = """\
 #endif
 """
 """Behind the headers: functions that are compiled in different ways do not go into each other."""
+
+_DEAR = 4
+"""What an operation costs around which a branch is worth it: a division, a root."""
 
 _WRITTEN_OUT = 16
 """Iterations of a loop, at most, that GCC may write out before it looks at the loop around."""
@@ -151,9 +154,14 @@ def _in(e: Expr, under: bool) -> Iterator[Load]:
 
 
 def choose_twice(body: Iterable[n.Stmt]) -> bool:
-    """Whether a loop for vectors chooses twice by one truth what it stores."""
+    """Whether a loop for vectors chooses twice by one truth what it stores, with nothing dear under a condition."""
     loops = (s for s in walk(tuple(body)) if isinstance(s, n.Loop) and s.kind == "parallel")
-    return any(_chooses_twice(s.body) for s in loops)
+    return any(_chooses_twice(s.body) and not _goes_around(s.body) for s in loops)
+
+
+def _goes_around(body: Iterable[n.Stmt]) -> bool:
+    choices = (e for s in body for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Apply))
+    return any(e.op == "where" and max(map(dearest, e.args[1:])) >= _DEAR for e in choices)
 
 
 def _chooses_twice(body: Iterable[n.Stmt]) -> bool:
