@@ -58,6 +58,8 @@ def limits(threads: int, warns: bool) -> str:
 
 LATER = "static void py_later(py_run *);"
 
+OF_ALL = "static void flags_of_all(void);"
+
 RUNNING = r"""
 // ---- Long kernels run without Python's lock, and share the threads that there are
 #ifdef _OPENMP

@@ -144,8 +144,6 @@ static int wants_errors(void) {
 }
 """
 
-FLAGS = "static void flags_of_all(void);"
-
 RAISED = r"""
 // The flags of the floating-point unit, of all threads that take part in a call, for who loads this module: its
 // `flagged`. To ask a thread that has no part in it would wake it.

@@ -29,7 +29,6 @@ from transkern.targets.cpu.printing import waking
 from transkern.targets.cpu.printing.costs import direct, work_of
 from transkern.targets.cpu.printing.extremes import begin_extremes, end_extremes
 from transkern.targets.cpu.printing.filters import print_filter
-from transkern.targets.cpu.printing.glue import FLAGS
 from transkern.targets.cpu.printing.iterations import (
     chains,
     is_for_one_thread,
@@ -56,7 +55,7 @@ from transkern.targets.cpu.printing.terms import print_sums, sums_of
 from transkern.targets.cpu.printing.timers import Measuring
 from transkern.targets.cpu.printing.types import TYPES
 from transkern.targets.cpu.printing.waking import begin_deal, end_deal
-from transkern.targets.cpu.running import Estimate, count_turns
+from transkern.targets.cpu.running import OF_ALL, Estimate, count_turns
 
 _SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
@@ -444,7 +443,7 @@ class KernelPrinter:
         if "py_pays(" in threads:
             return begin_deal(self, threads)
         if threads and threads != "team" and self.program.warns:
-            self.c.used.setdefault("flags_of_all", FLAGS)
+            self.c.used.setdefault("flags_of_all", OF_ALL)
             self.line("flags_of_all();")
         return ""
 

@@ -41,7 +41,7 @@ from transkern.targets.cpu.printing.merging import canonical
 from transkern.targets.cpu.printing.neighbours import NO_BRANCHES, choose_twice
 from transkern.targets.cpu.printing.timers import TIMES, Timed, Timers
 from transkern.targets.cpu.printing.waking import DEAL, WAKING
-from transkern.targets.cpu.running import DECLARED, LATER, METHODS, RUNNING, limits
+from transkern.targets.cpu.running import DECLARED, LATER, METHODS, OF_ALL, RUNNING, limits
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
 
@@ -173,7 +173,7 @@ class Module:
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
             f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
         ]
-        shared = {LATER, DEAL, glue.FLAGS, *glue_parts}
+        shared = {LATER, DEAL, OF_ALL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
         own = without_headers("\n".join(common.declared(x) if x in shared else x for x in lines))
         return Text("\n".join(lines), own, common.text(p.threads, p.warns))
