@@ -25,7 +25,8 @@ from tests.dropin.tracing import tracer_of
 from tests.partial.test_random import MODULES, probed
 from tests.tools import require
 from transkern.dropin import attempt
-from transkern.dropin.functions import COMPILED, PARTED, PYTHON, UNDECIDED, Watched
+from transkern.dropin.declining import COMPILED, PARTED, PYTHON, UNDECIDED
+from transkern.dropin.functions import Watched
 from transkern.dropin.sessions import Session
 
 require("cc")

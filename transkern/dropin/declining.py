@@ -1,6 +1,8 @@
-"""What compiled code says where it does not take a call."""
+"""What becomes of a function of a script, and what compiled code says where it does not take a call."""
 
 from __future__ import annotations
+
+UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
 
 OTHER_TYPES = "arguments of other types, whose code would cost more than it saves"
 

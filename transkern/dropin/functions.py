@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.beside import Beside, Outcome
 from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, guessed, size_class
-from transkern.dropin.declining import OTHER_TYPES, Declined, Warned
+from transkern.dropin.declining import COMPILED, OTHER_TYPES, PARTED, PYTHON, UNDECIDED, Declined, Warned
 from transkern.dropin.described import Described, described, made
 from transkern.dropin.others import Others, Work
 from transkern.dropin.rewriting import Site
@@ -23,8 +23,6 @@ from transkern.runtime.calls.frames import behind_ours
 if TYPE_CHECKING:
     from transkern.dropin.attempt import Attempt
     from transkern.dropin.recording import Recording
-
-UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
 
 Place = tuple[int, int, int, int]
 """Where a statement begins and ends."""

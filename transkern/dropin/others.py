@@ -14,10 +14,10 @@ from typing import Any
 
 from transkern.dropin.beside import Beside, Outcome
 from transkern.dropin.deciding import LATER, Record
+from transkern.dropin.declining import COMPILED
 from transkern.dropin.described import Described, made
 from transkern.dropin.rewriting import Site
 
-_COMPILED = "compiled"
 _MOST = 6  # choices of types for which copies compile one function
 
 Prepare = Callable[[tuple[Any, ...], dict[str, Any]], Outcome]
@@ -56,7 +56,7 @@ class Others:
             if known is None:
                 self._found[size] = _Other(site, call())
                 return True
-            if known["state"] != _COMPILED:  # else it was compiled for others, of the same size
+            if known["state"] != COMPILED:  # else it was compiled for others, of the same size
                 self._refused.add(size)
         return False
 
@@ -71,7 +71,7 @@ class Others:
             if found is None and beside.is_waiting_for(one.site):
                 return True
             del self._found[size]
-            if found is None or found["state"] != _COMPILED:
+            if found is None or found["state"] != COMPILED:
                 self._refused.add(size)
             return size in self._refused
         if _is_worth(size, record) and not beside.is_busy() and beside.may_start():

@@ -25,7 +25,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from transkern.dropin.functions import PYTHON, Place, Watched
+from transkern.dropin.declining import PYTHON
+from transkern.dropin.functions import Place, Watched
 from transkern.dropin.rewriting import (
     Site,
     answered,

@@ -16,7 +16,8 @@ from typing import Any
 from transkern.dropin import beside
 from transkern.dropin.beside import Outcome
 from transkern.dropin.deciding import cost_of
-from transkern.dropin.functions import COMPILED, PARTED, UNDECIDED, Parts, Place, Watch, Watched
+from transkern.dropin.declining import COMPILED, PARTED, UNDECIDED
+from transkern.dropin.functions import Parts, Place, Watch, Watched
 from transkern.dropin.rewriting import Site
 from transkern.runtime.caching import cache
 from transkern.runtime.choosing import default_target

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from transkern.dropin.deciding import COST
-from transkern.dropin.functions import COMPILED, PARTED, PYTHON, Watch, Watched
+from transkern.dropin.declining import COMPILED, PARTED, PYTHON
+from transkern.dropin.functions import Watch, Watched
 from transkern.runtime.profiling import in_seconds
 
 
