@@ -14,6 +14,7 @@ import pytest
 from transkern.runtime.emitting import emit_files
 from transkern.targets.cpu import compiler
 from transkern.targets.cpu.printing import waking
+from transkern.targets.cpu.running import limits
 
 PROGRAM = """
 import numpy as np
@@ -215,7 +216,7 @@ int main(int count, char **given) {
 
 def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
     """The decision alone, with a clock of its own: never much worse than always alone, or always shared."""
-    text = waking.DEAL + waking.WAKING
+    text = "\n".join([limits(0, False), waking.DEAL, waking.WAKING])
     text = re.sub(r"static int64_t py_clock.*?\n}\n", "", text, flags=re.DOTALL)
     text = re.sub(r"#if defined\(_OPENMP\) && defined\(__linux__\).*?#endif\n\n", "", text, flags=re.DOTALL)
     text = re.sub(r"const int core = .*?py_gather\([^)]*\);", "clock_now += to_wake;", text, flags=re.DOTALL)

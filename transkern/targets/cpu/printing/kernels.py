@@ -54,8 +54,8 @@ from transkern.targets.cpu.printing.teams import begin_team, print_shared, team,
 from transkern.targets.cpu.printing.terms import print_sums, sums_of
 from transkern.targets.cpu.printing.timers import Measuring
 from transkern.targets.cpu.printing.types import TYPES
-from transkern.targets.cpu.printing.waking import begin_deal, end_deal
-from transkern.targets.cpu.running import OF_ALL, Estimate, count_turns
+from transkern.targets.cpu.printing.waking import begin_all, begin_deal, end_deal
+from transkern.targets.cpu.running import Estimate, count_turns
 
 _SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
@@ -442,9 +442,8 @@ class KernelPrinter:
         """Asks whether threads pay, where it is a question; the name of the answer."""
         if "py_pays(" in threads:
             return begin_deal(self, threads)
-        if threads and threads != "team" and self.program.warns:
-            self.c.used.setdefault("flags_of_all", OF_ALL)
-            self.line("flags_of_all();")
+        if threads and threads != "team":
+            begin_all(self)
         return ""
 
     # --- reductions

@@ -12,7 +12,7 @@ from transkern.ir.storage import itemsize
 from transkern.ir.traverse import places_named, scalars_set, stride_along, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.reductions import pragma_of
-from transkern.targets.cpu.printing.waking import end_deal
+from transkern.targets.cpu.printing.waking import begin_all, end_deal
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.printing.kernels import KernelPrinter
@@ -107,7 +107,7 @@ def print_streamed(
     printer.line("if (" + " && ".join(conditions) + ") {  // larger than the caches")
     printer.depth += 1
     if threads:
-        printer.deal("1")
+        begin_all(printer)
         printer.line("#pragma omp parallel for schedule(static)")
     start, stop = c.expr(s.start), c.operand(s.stop)
     printer.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_BLOCK}) {{")

@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transkern.ir.expr import Expr
+from transkern.targets.cpu.running import OF_ALL
 from transkern.targets.cpu.system import clock
 
 if TYPE_CHECKING:
@@ -199,6 +200,13 @@ def begin_deal(printer: KernelPrinter, question: str) -> str:
     printer.line(f"static py_pace {pace};")
     printer.line(f"const py_deal {name} = {question.replace('py_pays(', f'py_pays(&{pace}, ', 1)};")
     return name
+
+
+def begin_all(printer: KernelPrinter) -> None:
+    """What stands before a loop that all threads take part in without a question: their flags are read behind it."""
+    if printer.program.warns:
+        printer.c.used.setdefault("flags_of_all", OF_ALL)
+        printer.line("flags_of_all();")
 
 
 def end_deal(printer: KernelPrinter, name: str) -> None:
