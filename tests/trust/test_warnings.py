@@ -198,4 +198,4 @@ def test_flags_are_of_the_threads_that_take_part(count: int) -> None:
                 before(negative)
             assert _told(compiled, x) == set()
             assert any("overflow" in text for text in _told(compiled, large))
-        assert "flags_of_all();" in compiled.emit()
+        assert "py_flags_of_all();" in compiled.emit()

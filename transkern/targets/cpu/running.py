@@ -52,13 +52,13 @@ _LIMITS = "enum {{ PY_THREADS = {threads}, PY_FLAGS = {flags} }};  // at most (0
 
 def limits(threads: int, warns: bool) -> str:
     """C text of how many threads there are at most, and whether flags are read (`printing.glue.RAISED`)."""
-    nothing = "" if warns else "\n#define flags_of_all()"
+    nothing = "" if warns else "\n#define py_flags_of_all()"
     return _LIMITS.format(threads=threads, flags=int(warns)) + nothing
 
 
 LATER = "static void py_later(py_run *);"
 
-OF_ALL = "static void flags_of_all(void);"
+OF_ALL = "static void py_flags_of_all(void);"
 
 RUNNING = r"""
 // ---- Long kernels run without Python's lock, and share the threads that there are

@@ -161,7 +161,7 @@ static void lower_flags(void) {
 }
 
 // Before other threads take part.
-static void flags_of_all(void) {
+static void py_flags_of_all(void) {
     if (flags_shared) return;
     flags_shared = 1;
     flags_so_far |= flags_here();

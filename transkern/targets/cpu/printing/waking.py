@@ -160,7 +160,7 @@ static void py_decide(py_deal *deal) {
     }
     if (py_known(&deal->pace->shared)) py_note(&deal->pace->alone, 0.998f * alone);
     deal->shared = 1;
-    flags_of_all();
+    py_flags_of_all();
 #endif
 }
 
@@ -205,8 +205,8 @@ def begin_deal(printer: KernelPrinter, question: str) -> str:
 def begin_all(printer: KernelPrinter) -> None:
     """What stands before a loop that all threads take part in without a question: their flags are read behind it."""
     if printer.program.warns:
-        printer.c.used.setdefault("flags_of_all", OF_ALL)
-        printer.line("flags_of_all();")
+        printer.c.used.setdefault("py_flags_of_all", OF_ALL)
+        printer.line("py_flags_of_all();")
 
 
 def end_deal(printer: KernelPrinter, name: str) -> None:
