@@ -57,6 +57,8 @@ _NOTABLE = 0.2  # of the time in Python, which a size takes
 _SMALL = 2e-4  # seconds of compiled code below which NumPy is tried as well, where nobody knows its time
 _TINY = 2e-5  # seconds of Python's below which a call of compiled code can save nothing
 _MANY = 200  # calls before that is said
+_TIMING, _TIMING_SHARE = 1e-5, 0.02  # seconds that timing a call takes, and the share of the call that it may
+_SAMPLED, _BRIEF = 64, 5e-4  # calls from which, and seconds below which some go by untimed
 _LARGEST = 10**9  # what is not taken for a count
 _FEW = 10  # iterations of which nothing is known
 _MOST = 50  # attributes of an object that are looked at
@@ -93,9 +95,9 @@ class Times:
     seconds: float = 0.0
     least: float = math.inf
 
-    def add(self, seconds: float) -> None:
-        self.calls += 1
-        self.seconds += seconds
+    def add(self, seconds: float, calls: int = 1) -> None:
+        self.calls += calls
+        self.seconds += seconds * calls
         self.least = min(self.least, seconds)
 
     @property
@@ -115,19 +117,35 @@ class Record:
     runs: int = 0  # of such runs
     cached: bool = False  # whether an earlier run compiled it
     slower: set[int] = field(default_factory=set)  # sizes for which compiled code is slower
+    _all_python: Times = field(default_factory=Times)
+    _all_compiled: Times = field(default_factory=Times)
 
     def in_python(self) -> Times:
-        return _all(self.python)
+        """Its calls in Python, of all sizes: asked for at each call, so it is kept."""
+        return self._all_python
 
     def in_code(self) -> Times:
-        return _all(self.compiled)
+        return self._all_compiled
 
-    def add_python(self, size: int, seconds: float) -> None:
-        self.python.setdefault(size, Times()).add(seconds)
+    def add_python(self, size: int, seconds: float, passed: int = 0) -> None:
+        """`passed`: calls before this one that nobody has timed (`passing`) and that it stands for, unless it is one
+        that takes long, as few do."""
+        calls = 1 + passed if seconds < _BRIEF else 1
+        self.python.setdefault(size, Times()).add(seconds, calls)
+        self._all_python.add(seconds, calls)
+
+    def passing(self) -> int:
+        """How many calls are to go by untimed, so that timing them takes no notable share of what they take. (Not
+        always as many, or each that is timed might be of one kind.)"""
+        spent = self.in_python()
+        if spent.calls < _SAMPLED or spent.mean >= _BRIEF:
+            return 0
+        return int(_TIMING / (_TIMING_SHARE * max(spent.mean, _TINY))) + spent.calls % 3
 
     def add_compiled(self, size: int, seconds: float, guess: float) -> float:
         """The time that this call has saved."""
         self.compiled.setdefault(size, Times()).add(seconds)
+        self._all_compiled.add(seconds)
         known = self.python.get(size)
         usual = self.before / self.calls if self.calls else 0.0
         return (known.mean if known else max(guess, usual, seconds)) - seconds
@@ -215,10 +233,6 @@ class Record:
             return bool(self.slower) and all(t.seconds < most or s in self.slower for s, t in self.python.items())
         # All that an earlier run took for all of its calls, of whatever sizes, is less than this run's code has taken.
         return self.before > 0 and self.in_code().seconds > _LOST * (self.before + LEAST)
-
-
-def _all(times: Mapping[int, Times]) -> Times:
-    return Times(sum(t.calls for t in times.values()), sum(t.seconds for t in times.values()))
 
 
 def cost_of(site: Site) -> float:

@@ -113,6 +113,7 @@ class Watched:
     """A function of a script."""
 
     probe: Probe = Probe()
+    _passing = 0  # calls that are to go by untimed
 
     def __init__(self, watch: Watch, site: Site, plain: types.CodeType, brief: bool | None = None) -> None:
         if watch.recording is not None:
@@ -131,6 +132,7 @@ class Watched:
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
+        self._passed = 0  # as many between two that are timed
         self._call: Described | None = None  # the first one
         self.is_beside = False  # whether a copy of the process has been asked to compile it
         self.others = Others(site, watch.beside, self.prepared) if watch.beside is not None else None
@@ -167,6 +169,9 @@ class Watched:
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
+        if self._passing and self.state is UNDECIDED and self not in _here.open:
+            self._passing -= 1
+            return False
         if self.watch.recording is not None:
             self.note(args, keywords)
         if self.state is PYTHON or self.state is PARTED or self._function is None or is_watched():
@@ -249,7 +254,9 @@ class Watched:
         took = now - here.open.pop(self, now)
         here.inner[-1] += took
         if size != _UNSEEN or self.watch.counts:
-            self.record.add_python(size, max(took - inner, 0.0))
+            self.record.add_python(size, max(took - inner, 0.0), self._passed)
+            if not self.watch.counts and self.watch.recording is None:
+                self._passing = self._passed = self.record.passing()
         if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
 
