@@ -29,3 +29,19 @@ def part_path(path: str, part: str, parameters: Collection[str]) -> str:
     while made in parameters:
         made += "_"
     return made
+
+
+NUMPYS_BOOL = "bool_"
+"""NumPy's type of truths among the kinds of numbers in a list, where ``bool`` is Python's."""
+
+_PYTHONS = {"int": "int64", "float": "float64", "bool": "bool", "complex": "complex128"}
+
+
+def is_pythons(kind: str) -> bool:
+    """Whether a kind of numbers in a list is one of Python's: the others are named as NumPy's dtypes."""
+    return kind in _PYTHONS
+
+
+def dtype_of(kind: str) -> str:
+    """The dtype that holds numbers of a kind."""
+    return "bool" if kind == NUMPYS_BOOL else _PYTHONS.get(kind, kind)

@@ -21,6 +21,7 @@ from transkern.dropin.beside import VARIABLE, Beside
 from transkern.dropin.deciding import ADVANCE, COST, IMPORTS, LATER, LONG, TIMES, TRUST, Account, Record
 from transkern.dropin.described import Other, described, made
 from transkern.dropin.rewriting import Site
+from transkern.runtime.structures import ALL, Used
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux alone")
 
@@ -176,7 +177,7 @@ def test_calls_are_described_without_holding_them() -> None:
     array = np.arange(6, dtype=np.int32).reshape(2, 3)
     array.flags.writeable = False
     given = (array, 2, "x", (1.5, None), [1, 2.0] * 50, np.float32(3))
-    call = described("abcdef", given, {"k": one}, lambda name, value: None)
+    call = described("abcdef", given, {"k": one}, lambda name, value: ALL)
     assert call is not None
     args, keywords = made(call)
     assert args[0].shape == (2, 3) and args[0].dtype == np.int32 and not args[0].flags.writeable
@@ -191,14 +192,17 @@ def test_calls_are_described_without_holding_them() -> None:
 def test_objects_are_described_by_what_is_used_of_them() -> None:
     one = Held(np.arange(3.0))
     one.lock = threading.Lock()  # type: ignore[attr-defined]
-    call = described(("self",), (one,), {}, lambda name, value: frozenset({"x"}) if name == "self" else None)
+    call = described(("self",), (one,), {}, lambda name, value: Used(frozenset({"x"})) if name == "self" else ALL)
     assert call is not None
     del one
     (again,), _ = made(call)
     assert type(again) is Held and again.x.shape == (3,) and not hasattr(again, "lock")
+    one = Held([(threading.Lock(),)])
+    call = described(("self",), (one,), {}, lambda name, value: Used(frozenset({"x"}), frozenset({("x",)})))
+    assert call is not None and made(call)[0][0].x == []  # it is only appended to
 
 
 @pytest.mark.parametrize("value", [np.arange(6.0)[::2], [np.zeros(2)], {1: 2}, np.array([None]), len, iter(())])
 def test_calls_that_are_not(value: Any) -> None:
-    used = lambda name, value: None  # noqa: E731
+    used = lambda name, value: ALL  # noqa: E731
     assert described(("v",), (value,), {}, used) is None and described((), (), {"v": value}, used) is None

@@ -11,6 +11,7 @@ from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, NumbersType, ScalarType, StructType
 from transkern.ir.storage import storage
+from transkern.plain import dtype_of, is_pythons
 
 _SIZES = (2, 3, 4, 5, 6, 7, 8, 9)
 """Sizes that have names: none of them is 1, of which code is made of its own."""
@@ -54,8 +55,8 @@ class _Draw:
             case ConstantType():
                 return kind.value
             case NumbersType():
-                dtype = np.dtype({"int": "int64", "float": "float64", "bool": "bool"}.get(kind.python, "complex128"))
-                return self._numbers(dtype, (self.size(kind.dim),)).tolist()
+                found = self._numbers(np.dtype(dtype_of(kind.python)), (self.size(kind.dim),))
+                return found.tolist() if is_pythons(kind.python) else [*found]
             case StructType(kind="tuple" | "list"):
                 items = [self.of(item) for item in kind.items]
                 return tuple(items) if kind.kind == "tuple" else items

@@ -177,7 +177,7 @@ class Attempt(Compiled):
         what is written is not an argument itself."""
         given = {**dict(zip(self._names, args, strict=False)), **keywords}
         used = used_by(self.function)
-        only = {name: used(name, value) for name, value in given.items()}
+        only = {name: used(name, value).names for name, value in given.items()}
         whole = (v if only[name] is None else attributes_of(v, only[name]) for name, v in given.items())
         if self.options.warnings is None or not all(map(_is_known_whole, whole)):
             return None

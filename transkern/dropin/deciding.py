@@ -117,6 +117,8 @@ class Record:
     runs: int = 0  # of such runs
     cached: bool = False  # whether an earlier run compiled it
     slower: set[int] = field(default_factory=set)  # sizes for which compiled code is slower
+    passing: int = 0  # calls that are to go by untimed
+    passed: int = 0  # as many between the last one that was timed and the next
     _all_python: Times = field(default_factory=Times)
     _all_compiled: Times = field(default_factory=Times)
 
@@ -127,20 +129,20 @@ class Record:
     def in_code(self) -> Times:
         return self._all_compiled
 
-    def add_python(self, size: int, seconds: float, passed: int = 0) -> None:
-        """`passed`: calls before this one that nobody has timed (`passing`) and that it stands for, unless it is one
-        that takes long, as few do."""
-        calls = 1 + passed if seconds < _BRIEF else 1
+    def add_python(self, size: int, seconds: float) -> None:
+        """A call that was timed, which stands for those before it that were not, unless it took long, as few do."""
+        calls = 1 + self.passed if seconds < _BRIEF else 1
+        self.passing = self.passed = 0
         self.python.setdefault(size, Times()).add(seconds, calls)
         self._all_python.add(seconds, calls)
 
-    def passing(self) -> int:
-        """How many calls are to go by untimed, so that timing them takes no notable share of what they take. (Not
-        always as many, or each that is timed might be of one kind.)"""
+    def let_pass(self) -> None:
+        """Has as many calls go by untimed that timing them takes no notable share of what they take. (Not always as
+        many, or each that is timed might be of one kind.)"""
         spent = self.in_python()
-        if spent.calls < _SAMPLED or spent.mean >= _BRIEF:
-            return 0
-        return int(_TIMING / (_TIMING_SHARE * max(spent.mean, _TINY))) + spent.calls % 3
+        if spent.calls >= _SAMPLED and spent.mean < _BRIEF:
+            count = int(_TIMING / (_TIMING_SHARE * max(spent.mean, _TINY))) + spent.calls % 3
+            self.passing = self.passed = count
 
     def add_compiled(self, size: int, seconds: float, guess: float) -> float:
         """The time that this call has saved."""

@@ -10,9 +10,12 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from transkern.plain import is_plain_object
+
+if TYPE_CHECKING:
+    from transkern.runtime.structures import Used
 
 _LARGEST = 1 << 26  # bytes of an array that is made again
 _SOME = 64  # items of a list
@@ -37,11 +40,11 @@ class Other(Exception):
 Described = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-Used = Callable[[str, Any], "frozenset[str] | None"]
+Uses = Callable[[str, Any], "Used"]
 
 
-def described(names: Sequence[str], args: Sequence[Any], keywords: dict[str, Any], used: Used) -> Described | None:
-    """A call, or None. `used` tells which attributes count of an argument, by the name of its parameter."""
+def described(names: Sequence[str], args: Sequence[Any], keywords: dict[str, Any], used: Uses) -> Described | None:
+    """A call, or None. `used` tells what counts of an argument, by the name of its parameter."""
     try:
         found = tuple(_argument(name, v, used) for name, v in zip(names, args, strict=False))
         others = tuple(map(_described, args[len(names) :]))
@@ -50,16 +53,17 @@ def described(names: Sequence[str], args: Sequence[Any], keywords: dict[str, Any
         return None
 
 
-def _argument(name: str, value: Any, used: Used) -> Any:
+def _argument(name: str, value: Any, used: Uses) -> Any:
     if not (isinstance(getattr(value, "__dict__", None), dict) and is_plain_object(value)) or isinstance(value, tuple):
         return _described(value)
     try:
         return _Object(type(value), {k: _described(v) for k, v in vars(value).items()})
     except Other:
         pass
-    only = used(name, value)  # which takes a look at the text
+    names, appended = used(name, value)  # which takes a look at the text
+    whole = {k: v for k, v in vars(value).items() if names is None or k in names}
     try:
-        return _Object(type(value), {k: _described(v) for k, v in vars(value).items() if only is None or k in only})
+        return _Object(type(value), {k: [] if (k,) in appended else _described(v) for k, v in whole.items()})
     except Other:
         return _described(value)
 

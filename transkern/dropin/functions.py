@@ -23,6 +23,7 @@ from transkern.runtime.calls.frames import behind_ours
 if TYPE_CHECKING:
     from transkern.dropin.attempt import Attempt
     from transkern.dropin.recording import Recording
+    from transkern.runtime.structures import Used
 
 Place = tuple[int, int, int, int]
 """Where a statement begins and ends."""
@@ -113,7 +114,6 @@ class Watched:
     """A function of a script."""
 
     probe: Probe = Probe()
-    _passing = 0  # calls that are to go by untimed
 
     def __init__(self, watch: Watch, site: Site, plain: types.CodeType, brief: bool | None = None) -> None:
         if watch.recording is not None:
@@ -132,7 +132,6 @@ class Watched:
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
-        self._passed = 0  # as many between two that are timed
         self._call: Described | None = None  # the first one
         self.is_beside = False  # whether a copy of the process has been asked to compile it
         self.others = Others(site, watch.beside, self.prepared) if watch.beside is not None else None
@@ -169,8 +168,8 @@ class Watched:
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
-        if self._passing and self.state is UNDECIDED and self not in _here.open:
-            self._passing -= 1
+        if self.state is UNDECIDED and self.record.passing and self not in _here.open:
+            self.record.passing -= 1
             return False
         if self.watch.recording is not None:
             self.note(args, keywords)
@@ -254,9 +253,9 @@ class Watched:
         took = now - here.open.pop(self, now)
         here.inner[-1] += took
         if size != _UNSEEN or self.watch.counts:
-            self.record.add_python(size, max(took - inner, 0.0), self._passed)
+            self.record.add_python(size, max(took - inner, 0.0))
             if not self.watch.counts and self.watch.recording is None:
-                self._passing = self._passed = self.record.passing()
+                self.record.let_pass()
         if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
 
@@ -389,7 +388,7 @@ class Watched:
         self._compilations += may
         return may
 
-    def _used(self, parameter: str, value: Any) -> frozenset[str] | None:
+    def _used(self, parameter: str, value: Any) -> Used:
         from transkern.runtime.calls.uses import used_by
 
         return used_by(self._twin())(parameter, value)

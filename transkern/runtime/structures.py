@@ -11,14 +11,15 @@ import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import generators
-from transkern.plain import is_plain_object, key_name, part_path
+from transkern.plain import NUMPYS_BOOL, dtype_of, is_plain_object, key_name, part_path
+from transkern.runtime.calls.appended import Place, below
 from transkern.runtime.foreign import kind_of
 
 _DEEP, _MANY = 8, 512
@@ -31,6 +32,17 @@ _FEW = 16  # tuples or lists in a list, up to which each is an argument of its o
 _PLACES = 8  # of tuples that are passed as arrays
 
 
+class Used(NamedTuple):
+    """What a function uses of an argument: those `names` among an object's attributes (None: all), and the lists that
+    it only appends to."""
+
+    names: frozenset[str] | None = None
+    appended: frozenset[Place] = frozenset()
+
+
+ALL = Used()
+
+
 class Mismatch(Exception):
     """The arguments are not of the structure that code was made for."""
 
@@ -39,11 +51,12 @@ class Mismatch(Exception):
 class Shape:
     """How an argument is made up.
 
-    `kind` is ``leaf``, ``numbers`` (a list of Python numbers of one type: `keys` names it), ``rows`` (a list of many
-    tuples of numbers: `keys` names the types of their places), ``ragged`` (a list of many lists of numbers of one type:
-    `keys` names it; passed are all numbers, and where each list begins), ``opaque`` (nothing that can take part: used
-    nowhere, it does no harm), ``generator`` (of random numbers, of a kind that `keys` names: its state is passed),
-    ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an instance of `of` whose attributes are `keys`).
+    `kind` is ``leaf``, ``numbers`` (a list of numbers of one type, Python's or NumPy's: `keys` names it), ``rows`` (a
+    list of many tuples of numbers: `keys` names the types of their places), ``ragged`` (a list of many lists of numbers
+    of one type: `keys` names it; passed are all numbers, and where each list begins), ``appended`` (a list that is only
+    appended to: nothing is passed), ``opaque`` (nothing that can take part: used nowhere, it does no harm),
+    ``generator`` (of random numbers, of a kind that `keys` names: its state is passed), ``tuple``, ``list``, ``dict``
+    (with its `keys`) or ``record`` (an instance of `of` whose attributes are `keys`).
     """
 
     path: str
@@ -74,16 +87,19 @@ _PLAIN = (np.ndarray, int, float, complex, np.generic, str)
 
 def shape_of(
     path: str, value: Any, parameters: Collection[str] = (), above: tuple[int, ...] = (),
-    only: frozenset[str] | None = None,
+    used: Used = ALL,
 ) -> Shape:  # fmt: skip
-    """The structure of an argument of a function with these parameters, which uses `only` these of its attributes."""
+    """The structure of an argument of a function with these parameters, of which it uses what `used` says."""
     if id(value) in above or len(above) > _DEEP:
         return Shape(path, "opaque")
-    above = (*above, id(value))
+    if () in used.appended and type(value) is list:
+        return Shape(path, "appended")
+    above, only = (*above, id(value)), used.names
 
-    def inner(names: Sequence[str], values: Sequence[Any]) -> tuple[Shape, ...]:
+    def inner(names: Sequence[str], values: Sequence[Any], keys: Sequence[Any] = ()) -> tuple[Shape, ...]:
         paths = [part_path(path, n, parameters) for n in names]
-        return tuple(shape_of(p, v, parameters, above) for p, v in zip(paths, values, strict=True))
+        uses = [Used(None, below(used.appended, k)) if used.appended else ALL for k in keys or names]
+        return tuple(shape_of(p, v, parameters, above, u) for p, v, u in zip(paths, values, uses, strict=True))
 
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return Shape(path, "record", tuple(value._fields), type(value), inner(value._fields, value))
@@ -92,19 +108,19 @@ def shape_of(
     if type(value) is range and all(-(2**63) <= v < 2**63 for v in (value.start, value.stop, value.step)):
         return Shape(path, "range", (value.step,), None, inner(["start", "stop"], [value.start, value.stop]))
     if type(value) is list:
-        if len(value) > 1 and (kind := _common_type(value)):
+        if len(value) > 1 and (kind := _common_type(value) or _of_numpy(value)):
             return Shape(path, "numbers", (kind,))
         if len(value) > _FEW and (columns_ := _columns(value)):
             kind, keys = columns_
             names = [f"column{k}" for k in range(len(keys))] if kind == "rows" else ["values", "starts"]
             columns = tuple(part_path(path, n, parameters) for n in names)
             return Shape(path, kind, keys, columns=columns)
-        return Shape(path, "list", (), None, inner([str(k) for k in range(len(value))], value))
+        return Shape(path, "list", (), None, inner([str(k) for k in range(len(value))], value, range(len(value))))
     if type(value) is dict:
         if not all(isinstance(k, (str, int, float, bool, tuple, enum.Enum)) or k is None for k in value):
             return Shape(path, "opaque")
         names = [key_name(k, n) for n, k in enumerate(value)]
-        return Shape(path, "dict", tuple(value), None, inner(names, list(value.values())))
+        return Shape(path, "dict", tuple(value), None, inner(names, list(value.values()), list(value)))
     if isinstance(value, (dict, list, set, frozenset)) and is_plain_object(value):
         return Shape(path, "opaque", (type(value).__name__,))  # of the user's: it holds more than its attributes
     if is_object(value):
@@ -132,6 +148,14 @@ def _common_type(values: Sequence[Any]) -> str:
     if kind is int:
         return "int" if min(values) >= -(2**63) and max(values) < 2**63 else ""
     return kind.__name__ if kind in (float, bool) else ""
+
+
+def _of_numpy(values: Sequence[Any]) -> str:
+    """The same of numbers of NumPy's: ``float32``, ``bool_`` …"""
+    (kind, *others) = set(map(type, values))
+    if others or not issubclass(kind, np.generic) or np.dtype(kind).kind not in "biufc":
+        return ""
+    return NUMPYS_BOOL if kind is np.bool_ else str(np.dtype(kind))
 
 
 def _columns(values: list[Any]) -> tuple[str, tuple[str, ...]] | None:
@@ -195,15 +219,19 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
             return
         case "opaque":
             return
+        case "appended":
+            if type(value) is not list:
+                raise Mismatch
+            return
         case "generator":
             if generators.kind_of(value) != shape.keys[0]:
                 raise Mismatch
             out.append(generators.state_of(value))
             return
         case "numbers":
-            if type(value) is not list or _common_type(value) != shape.keys[0] or len(value) < 2:
+            if type(value) is not list or len(value) < 2 or (_common_type(value) or _of_numpy(value)) != shape.keys[0]:
                 raise Mismatch
-            out.append(np.array(value, _DTYPES[shape.keys[0]]))
+            out.append(np.array(value, dtype_of(shape.keys[0])))
             return
         case "rows" | "ragged":
             if type(value) is not list or len(value) <= _FEW or _columns(value) != (shape.kind, shape.keys):
@@ -236,16 +264,15 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
         _take_apart(item, part, out)
 
 
-_DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
 
 
 def _columns_of(shape: Shape, value: list[Any]) -> list[Any]:
     """The arrays that are passed for a list of tuples or lists."""
     if shape.kind == "rows":
-        return [np.array(c, _DTYPES[k]) for c, k in zip(zip(*value, strict=True), shape.keys, strict=True)]
+        return [np.array(c, dtype_of(k)) for c, k in zip(zip(*value, strict=True), shape.keys, strict=True)]
     starts = np.zeros(len(value) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, value), np.int64, len(value)), out=starts[1:])
-    return [np.array(list(itertools.chain.from_iterable(value)), _DTYPES[shape.keys[0]]), starts]
+    return [np.array(list(itertools.chain.from_iterable(value)), dtype_of(shape.keys[0])), starts]
 
 
 def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]:
@@ -335,6 +362,8 @@ def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[s
                 object.__setattr__(owner, key, value)
             case "without":
                 del owner[key]
+            case "appended":
+                owner.extend(value)
             case _:
                 owner[:] = value
 
@@ -357,9 +386,9 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
 
 def shapes_of(
     names: Sequence[str], values: Sequence[Any], demands: Collection[str],
-    used: Callable[[str, Any], frozenset[str] | None],
+    used: Callable[[str, Any], Used],
 ) -> tuple[Shape, ...]:  # fmt: skip
-    """What arguments are made of, where some of their parts must be constants; `used` tells which attributes count of
-    an argument (`calls.uses`)."""
-    shapes = (shape_of(n, v, names, only=used(n, v)) for n, v in zip(names, values, strict=True))
+    """What arguments are made of, where some of their parts must be constants; `used` tells what counts of an argument
+    (`calls.uses`)."""
+    shapes = (shape_of(n, v, names, used=used(n, v)) for n, v in zip(names, values, strict=True))
     return tuple(with_demands(s, v, demands, names) for s, v in zip(shapes, values, strict=True))

@@ -29,6 +29,7 @@ class Inputs:
         # lists of lists or tuples among the arguments: where what is behind their making begins in `out`, their memory,
         # and their kind
         self.lent: dict[str, tuple[int, frozenset[str], str]] = {}
+        self.appended: set[str] = set()  # lists of which what they hold takes no part: they are only appended to
         self.paths: dict[int, str] = {}  # lists, dicts and objects: how they are reached (``model.layers``)
         self.given: dict[int, Value] = {}  # what was in them at the call
         self.returned: set[str] = set()  # containers among the arguments that are results

@@ -47,7 +47,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import parts_of_array, printed
-from transkern.plain import key_name, part_path
+from transkern.plain import dtype_of, is_pythons, key_name, part_path
 
 _PLAIN = "pass numbers, texts or arrays of it"
 
@@ -68,11 +68,11 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             help = "pass what the function needs of it as arrays or numbers"
             return Unbound(f"`{name}` is a {of}, which cannot take part", help=help, kind=refusals.ARGUMENT_TYPE)
         case NumbersType(python, dim):
-            dtype = {"int": "int64", "float": "float64", "bool": "bool"}[python]
+            dtype = dtype_of(python)
             param, array = _parameter(ctx, name, ArrayType(dtype, (dim,)))
             params.append(param)
             assert isinstance(array, Array)
-            return _argument_list(ctx, name, array, "index" if python == "int" else dtype)
+            return _argument_list(ctx, name, array, "index" if python == "int" else dtype, is_pythons(python))
         case StructType("rows" | "ragged" as struct, types, keys):
             return _columns(ctx, params, name, struct, types, keys)
         case StructType(struct, types, keys, of):
@@ -87,6 +87,9 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                     return Range(start, stop, b.index(keys[0]))
                 case "list":
                     contents = Seq(items, "list")
+                case "appended":  # what it holds is not passed, and stays
+                    contents = Seq((), "list")
+                    ctx.inputs.appended.add(name)
                 case "generator":
                     (state,) = items
                     assert isinstance(state, Array)
@@ -162,21 +165,21 @@ def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
     return made
 
 
-def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
-    """A list of numbers: what is passed is an array."""
+def _argument_list(ctx: Context, name: str, array: Array, dtype: str, python: bool) -> Value:
+    """A list of numbers, Python's or NumPy's: what is passed is an array."""
     site = ("argument", name)
     ctx.inputs.numbers.add(name)
     dim = array.dims[0]
     if not isinstance(dim, Var):  # its length is a constant: the numbers one by one
         extent = b.constant(dim) or 0
         numbers = [Load(name, (b.index(k),), array.dtype) for k in range(extent)]
-        items = tuple(Scalar(b.cast(e, dtype), True) for e in numbers)
+        items = tuple(Scalar(b.cast(e, dtype), python) for e in numbers)
         return _argument_object(ctx, name, Seq(items, "list"))
-    given = GrowingList(name, dim.name, dtype, (), True)
+    given = GrowingList(name, dim.name, dtype, (), python)
     contents = given
     if site in ctx.learned.growing:
         body = b.cast(array.body, dtype)
-        contents = making.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
+        contents = making.list_of(ctx, replace(array, body=body, view=False, identity=""), python)
         contents.site, contents.extent = site, None
         contents = growing_lists.with_types(ctx, contents)
     made = ctx.heap.allocate(contents, site)

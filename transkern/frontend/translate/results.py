@@ -127,7 +127,8 @@ class Results(Expressions):
         if not ctx.inputs.changes and not ctx.inputs.has_changes():
             return ()
         for token, given in ctx.inputs.given.items():
-            for change in _changes(ctx.inputs.paths[token], given, ctx.heap.contents[token]):
+            path = ctx.inputs.paths[token]
+            for change in _changes(path, given, ctx.heap.contents[token], path in ctx.inputs.appended):
                 if change not in ctx.inputs.changes:
                     ctx.inputs.changes.append(change)
         if not ctx.inputs.changes:
@@ -139,7 +140,7 @@ class Results(Expressions):
         """What goes to one place in an argument."""
         ctx = self.ctx
         now, before = ctx.heap.contents[token], ctx.inputs.given[token]
-        if kind == "list":
+        if kind in ("list", "appended"):
             return n.UNCHANGED if now is before else self.result(now)
         assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
         item = now.get(key)
@@ -414,12 +415,12 @@ def _is_all_of_a_list(value: Array) -> bool:
     )  # fmt: skip
 
 
-def _changes(path: str, given: Value, now: Value) -> list[Change]:
+def _changes(path: str, given: Value, now: Value, is_appended: bool) -> list[Change]:
     """What is to be done to an argument so that it holds what it should."""
     if now is given or now == given:
         return []
     if isinstance(given, (Seq, GrowingList)):
-        return [(path, "list", None)]
+        return [(path, "appended" if is_appended else "list", None)]
     assert isinstance(given, (Dict, Record)) and isinstance(now, (Dict, Record))
     kind = "item" if isinstance(given, Dict) else "attribute"
     mine, names = (v.keys if isinstance(v, Dict) else v.names for v in (given, now))

@@ -125,7 +125,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NumbersType:
-    """A list of Python numbers of one type (`python`); its length is a size."""
+    """A list of numbers of one type (`python`, or NumPy's dtype); its length is a size."""
 
     python: str
     dim: int | str
@@ -160,6 +160,8 @@ class StructType:
                 return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
             case "list":
                 return f"[{', '.join(inner)}]"
+            case "appended":
+                return "[…].append"
             case "rows":
                 return f"[({', '.join(self.keys)}{',' * (len(self.keys) == 1)}), …]"
             case "ragged":

@@ -7,7 +7,7 @@
 An object holds more than one of its methods needs: a history that grows, a name, a lock. Taken apart with the rest, it
 would cost each call time, be another type after each step, and be refused where compiled code has nothing of the kind.
 Where the text does not tell (the object is handed on to what nobody can look into, compared, put into a list), all
-attributes count.
+attributes count. Of those that do, and of lists and dicts themselves, it is told which are only appended to.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from transkern.plain import is_plain_object
+from transkern.runtime.calls.appended import Place, Places, only_appended
+from transkern.runtime.structures import ALL, Used
 
 _LOOK_AROUND = frozenset({"super", "__class__", "locals", "vars", "eval", "exec", "dir", "globals"})
 """What may use an attribute without saying so."""
@@ -30,32 +32,53 @@ _HOOKS = ("__getattr__", "__getattribute__", "__setattr__", "__delattr__")
 
 _Asked = tuple[type, str, Any]  # a class, an attribute's name, and what the class has by it
 
-_known: WeakKeyDictionary[Callable[..., Any], dict[tuple[str, type], tuple[frozenset[str] | None, list[_Asked]]]]
+_known: WeakKeyDictionary[Callable[..., Any], dict[tuple[str, type], tuple[Used, list[_Asked]]]]
 _known = WeakKeyDictionary()
 
 
-def used_by(function: Callable[..., Any]) -> Callable[[str, Any], frozenset[str] | None]:
-    """What tells which attributes of an argument, by the name of its parameter, the function uses; None for all."""
+def used_by(function: Callable[..., Any]) -> Callable[[str, Any], Used]:
+    """What tells what the function uses of an argument, by the name of its parameter."""
 
-    def used(parameter: str, value: Any) -> frozenset[str] | None:
+    def used(parameter: str, value: Any) -> Used:
         kind = type(value)
-        if isinstance(value, tuple) or not isinstance(function, types.FunctionType) or not is_plain_object(value):
-            return None
+        is_object = not isinstance(value, tuple) and is_plain_object(value)
+        if not isinstance(function, types.FunctionType) or not (is_object or kind in (list, dict)):
+            return ALL
         known = _known.setdefault(function, {})
         found = known.get((parameter, kind))
         if found is None or any(_member(of, name) is not member for of, name, member in found[1]):
-            uses = _Uses(kind)
-            told = uses.are_told(function, parameter)
-            found = known[parameter, kind] = (frozenset(uses.names) if told else None, uses.asked)
+            found = known[parameter, kind] = _of_object(function, parameter, kind) if is_object else (
+                Used(None, _appended(function, parameter)), []
+            )  # fmt: skip
         return found[0]
 
     return used
+
+
+def _of_object(function: types.FunctionType, parameter: str, kind: type) -> tuple[Used, list[_Asked]]:
+    uses = _Uses(kind)
+    if not uses.are_told(function, parameter):
+        return ALL, uses.asked
+    return Used(frozenset(uses.names), only_appended(uses.appended, uses.places)), uses.asked
+
+
+def _appended(function: types.FunctionType, parameter: str) -> frozenset[Place]:
+    """What of a list or dict is only appended to."""
+    node = _definition(function.__code__)
+    if node is None or any(isinstance(x, ast.Name) and x.id in _LOOK_AROUND for x in ast.walk(node)):
+        return frozenset()
+    found = Places(parameter, False, str)
+    for s in node.body:
+        found.visit(s)
+    return found.only_appended()
 
 
 class _Uses:
     def __init__(self, kind: type) -> None:
         self.kind = kind
         self.names: set[str] = set()
+        self.appended: set[Place] = set()  # what is appended to
+        self.places: set[Place] = set()  # what is used otherwise
         self.asked: list[_Asked] = []  # on what the answer depends besides the text
         self.seen: set[tuple[types.CodeType, str]] = set()
 
@@ -68,6 +91,7 @@ class _Uses:
         if node is None or any(_member(self.kind, hook) is not getattr(object, hook, None) for hook in _HOOKS):
             return False
         told: set[int] = set()  # the places where the parameter stands for one attribute
+        attributes: set[int] = set()  # those of them where it is written as one
         for x in ast.walk(node):
             match x:
                 case ast.Name(id=name) if name in _LOOK_AROUND:
@@ -75,7 +99,7 @@ class _Uses:
                 case ast.Attribute(ast.Name(id=name) as place, attribute) if name == parameter:
                     if not self.is_told(_mangled(attribute, function)):
                         return False
-                    told.add(id(place))
+                    attributes.add(id(place))
                 case ast.Call(ast.Name(id="isinstance" | "type"), [ast.Name() as place, *_]) if _is(place, parameter):
                     told.add(id(place))
                 case ast.Call(
@@ -85,6 +109,7 @@ class _Uses:
                     if not self.is_told(attribute):
                         return False
                     told.add(id(place))
+                    self.places.add((attribute,))
                 case ast.Call(ast.Name(id=callee), args, []) if any(_is(a, parameter) for a in args):
                     places = self.handed_on(function, callee, args, parameter)
                     if places is None:
@@ -92,7 +117,12 @@ class _Uses:
                     told.update(places)
                 case _:
                     pass
-        return all(id(x) in told for x in _names(node, parameter))
+        found = Places(parameter, True, lambda name: _mangled(name, function), told)
+        for s in node.body:
+            found.visit(s)
+        self.appended |= found.appended
+        self.places |= found.used
+        return all(id(x) in told or id(x) in attributes for x in _names(node, parameter))
 
     def is_told(self, attribute: str) -> bool:
         """The same for one attribute, with what a method or property by this name uses."""
