@@ -67,6 +67,9 @@ class Attempt(Compiled):
         self.prints = False  # or draws: such a call cannot be made twice
         self.last = 0.0  # seconds of the last call without, of the clock that times calls
         self._compiling = 0.0  # by this clock
+        self._used = used_by(self.function)
+        self._places: dict[str, tuple[int, str | None]] = {}  # of arrays that the code writes: arguments and attributes
+        self._written: tuple[int, frozenset[str] | None] = (0, None)  # by how many codes, and what `_writes` says
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if floating.asked() or any(kind_of(v) is not None for v in (*args, *keywords.values())):
@@ -85,6 +88,36 @@ class Attempt(Compiled):
             if not self._may_run_again(saved):
                 raise
             _put_back(saved)
+            raise Declined from None
+        if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
+            self._warned += 1
+            _put_back(saved)
+            raise Warned
+        return result
+
+    def direct(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """The call, where there is code for its arguments, and NotImplemented elsewhere: what is asked at a first call
+        is known of these. Raises as a call does."""
+        if floating.asked():
+            raise Declined
+        unchanged = self.known.unchanged
+        if self._is_special or self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
+            return NotImplemented
+        given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
+        if given is None:
+            return NotImplemented
+        writes = self._writes() if self.options.warnings is not None else None
+        saved = self._copies(self._arrays_at(given, writes)) if writes else None if writes is None else {}
+        floating.lower()
+        try:
+            result = self._fast(*given)
+        except Exception as error:
+            if isinstance(error, TranskernError):
+                self.why = self.why or str(error)
+            elif not self._may_run_again(saved):
+                raise
+            else:
+                _put_back(saved)
             raise Declined from None
         if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
             self._warned += 1
@@ -176,17 +209,37 @@ class Attempt(Compiled):
         """The arrays among the arguments that a call writes, with copies; None where they would take too long, or where
         what is written is not an argument itself."""
         given = {**dict(zip(self._names, args, strict=False)), **keywords}
-        used = used_by(self.function)
-        only = {name: used(name, value).names for name, value in given.items()}
+        only = {name: self._used(name, value).names for name, value in given.items()}
         whole = (v if only[name] is None else attributes_of(v, only[name]) for name, v in given.items())
         if self.options.warnings is None or not all(map(_is_known_whole, whole)):
             return None
-        arrays = dict(x for name, v in given.items() for x in _arrays(name, v, self._names, only[name]))
-        if self.known.last is None:
-            most = _FIRST
-        else:
-            arrays = {name: value for name, value in arrays.items() if name in self.known.last.written}
-            most = max(_SMALL, int(self.last * _SHARE / _COPIED))
+        writes = self._writes()
+        if self.known.code and writes is None:
+            return None
+        return self._copies(self._arrays_of(args, keywords, writes))
+
+    def _arrays_of(
+        self, args: Sequence[Any], keywords: Mapping[str, Any], names: Collection[str] | None
+    ) -> dict[str, Any]:
+        """The arrays among the arguments, all of them or those that have these names in the code."""
+        given = {**dict(zip(self._names, args, strict=False)), **keywords}
+        arrays = (x for name, v in given.items() for x in _arrays(name, v, self._names, self._used(name, v).names))
+        return {name: value for name, value in arrays if names is None or name in names}
+
+    def _arrays_at(self, given: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
+        """The same of some that are not looked for at each call, where all are there."""
+        found: dict[str, Any] = {}
+        for name in names:
+            if name not in self._places:
+                self._places[name] = _place_of(name, self._names, given)
+            position, attribute = self._places[name]
+            value = given[position] if attribute is None else getattr(given[position], "__dict__", {}).get(attribute)
+            if isinstance(value, np.ndarray):
+                found[name] = value
+        return found
+
+    def _copies(self, arrays: Mapping[str, Any]) -> Saved | None:
+        most = max(_SMALL, int(self.last * _SHARE / _COPIED)) if self.known.code else _FIRST
         if sum(a.nbytes for a in arrays.values()) > most:
             return None
         try:
@@ -194,12 +247,24 @@ class Attempt(Compiled):
         except MemoryError:
             return None
 
+    def _writes(self) -> frozenset[str] | None:
+        """The arrays among the arguments that the code writes, any of it: nobody knows which a call has taken. None
+        where it does more than that, or there is none."""
+        count = self.known.info.compiled + self.known.info.from_disk
+        if self._written[0] != count:
+            made = list(self.known.code.values())
+            more = any(one.objects or one.changes for one in made)
+            self._written = count, None if more else frozenset(name for one in made for name in one.written)
+        return self._written[1]
+
     def _may_run_again(self, saved: Saved | None) -> TypeGuard[Saved]:
         """Whether a call that has been made may be made once more."""
-        made = self.known.last
         if saved is None or self.options.warnings is None:
             return False
-        return made is None or not (made.objects or made.changes or set(made.written) - saved.keys())
+        if not self.known.code:
+            return True
+        writes = self._writes()
+        return writes is not None and writes <= saved.keys()
 
 
 class Ahead(Attempt):
@@ -250,6 +315,17 @@ def _arrays(
         for attribute, held in getattr(value, "__dict__", {}).items():
             if isinstance(held, np.ndarray) and (only is None or attribute in only):
                 yield part_path(name, attribute, parameters), held
+
+
+def _place_of(name: str, parameters: Sequence[str], given: Sequence[Any]) -> tuple[int, str | None]:
+    """The argument that code knows as `name`, or the one that has it as an attribute, and which."""
+    for k, (parameter, value) in enumerate(zip(parameters, given, strict=True)):
+        if parameter == name:
+            return k, None
+        for attribute in getattr(value, "__dict__", ()) if is_plain_object(value) else ():
+            if part_path(parameter, attribute, parameters) == name:
+                return k, attribute
+    return 0, ""  # it is deeper than that
 
 
 def _put_back(saved: Saved) -> None:

@@ -171,6 +171,10 @@ class Watched:
         if self.state is UNDECIDED and self.record.passing and self not in _here.open:
             self.record.passing -= 1
             return False
+        if self.state is COMPILED and self.record.passing and not self._busy and not is_watched():
+            self.record.passing -= 1
+            if self._is_served(args, keywords):
+                return True
         if self.watch.recording is not None:
             self.note(args, keywords)
         if self.state is PYTHON or self.state is PARTED or self._function is None or is_watched():
@@ -318,6 +322,21 @@ class Watched:
 
     # --- compiled code
 
+    def _is_served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Whether code that is there has taken a call that goes by untimed."""
+        assert self._attempt is not None
+        try:
+            result = self._attempt.direct(args, keywords)
+        except Declined:
+            self.record.passing = 0
+            return False
+        except Exception as error:
+            _here.error = error.with_traceback(behind_ours(error.__traceback__))
+            return True
+        if result is not NotImplemented:
+            _here.results.append(result)
+        return result is not NotImplemented
+
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         started, begun = time.perf_counter(), self.watch.clock()
         account, first = self.watch.account, self._attempt is None
@@ -331,8 +350,13 @@ class Watched:
         attempt = self._attempt
         attempt.most = self._most
         loaded = attempt.cache_info().from_disk
+        result = NotImplemented
         try:
-            result = attempt(*args, **keywords)
+            if self.state is COMPILED:
+                result = attempt.direct(args, keywords)
+            is_direct = result is not NotImplemented
+            if not is_direct:
+                result = attempt(*args, **keywords)
         except Declined as why:
             spent = time.perf_counter() - started
             if first or attempt.seconds:
@@ -360,7 +384,7 @@ class Watched:
         finally:
             self._busy = False
         took = self.watch.clock() - begun
-        compiling = time.perf_counter() - started - attempt.last if first else attempt.seconds
+        compiling = time.perf_counter() - started - attempt.last if first else 0.0 if is_direct else attempt.seconds
         _here.inner[-1] += took
         if compiling:
             took = attempt.last
@@ -372,6 +396,8 @@ class Watched:
         account.saved += self.record.add_compiled(size, took, guess)
         if not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
+        elif not self.watch.counts and self.watch.recording is None:
+            self.record.let_code_pass(size)
         _here.results.append(result)
         return True
 

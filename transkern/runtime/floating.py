@@ -22,12 +22,20 @@ from transkern import refusals
 from transkern.errors import CompileError
 
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}  # as emitted code numbers them
+_umath: Any = importlib.import_module("numpy._core.umath")
 _raised = threading.local()
+_answered: tuple[Any, bool] = (None, False)  # what was set when `asked` was called last, and its answer
 
 
 def asked() -> bool:
     """Whether the caller wants errors, calls or prints where NumPy warns else."""
-    return any(mode not in ("ignore", "warn") for mode in np.geterr().values())
+    global _answered
+    of, answer = _answered
+    now = _umath._extobj_contextvar.get()
+    if of is not now:
+        answer = any(mode not in ("ignore", "warn") for mode in np.geterr().values())
+        _answered = now, answer
+    return answer
 
 
 def refusal(name: str) -> CompileError:
@@ -42,8 +50,7 @@ def refusal(name: str) -> CompileError:
 
 def listen(module: ModuleType) -> None:
     """Have a loaded module ask how NumPy is told to deal with errors, and tell of flags."""
-    umath: Any = importlib.import_module("numpy._core.umath")
-    module.listen(asked, umath._extobj_contextvar)
+    module.listen(asked, _umath._extobj_contextvar)
     module.__dict__["flagged"] = _note
 
 
@@ -58,6 +65,8 @@ def lower() -> None:
 
 def raised() -> bool:
     """Whether code has told since then of something that NumPy would warn of."""
+    if not _raised.bits:
+        return False
     told = sum(_BITS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
     return bool(_raised.bits & told)
 

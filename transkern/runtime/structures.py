@@ -108,7 +108,7 @@ def shape_of(
     if type(value) is range and all(-(2**63) <= v < 2**63 for v in (value.start, value.stop, value.step)):
         return Shape(path, "range", (value.step,), None, inner(["start", "stop"], [value.start, value.stop]))
     if type(value) is list:
-        if len(value) > 1 and (kind := _common_type(value) or _of_numpy(value)):
+        if len(value) > 1 and (kind := type_of_numbers(value)):
             return Shape(path, "numbers", (kind,))
         if len(value) > _FEW and (columns_ := _columns(value)):
             kind, keys = columns_
@@ -138,6 +138,11 @@ def _is_constant(value: Any) -> bool:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return all(_is_constant(v) for v in value)
     return value is None or type(value) in (int, str, bool)
+
+
+def type_of_numbers(values: Sequence[Any]) -> str:
+    """The type of numbers, Python's or NumPy's, where all are of one; else an empty text."""
+    return _common_type(values) or _of_numpy(values)
 
 
 def _common_type(values: Sequence[Any]) -> str:
@@ -229,14 +234,12 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
             out.append(generators.state_of(value))
             return
         case "numbers":
-            if type(value) is not list or len(value) < 2 or (_common_type(value) or _of_numpy(value)) != shape.keys[0]:
+            if type(value) is not list or len(value) < 2 or type_of_numbers(value) != shape.keys[0]:
                 raise Mismatch
             out.append(np.array(value, dtype_of(shape.keys[0])))
             return
         case "rows" | "ragged":
-            if type(value) is not list or len(value) <= _FEW or _columns(value) != (shape.kind, shape.keys):
-                raise Mismatch
-            out += _columns_of(shape, value)
+            out += columns_in(shape, value)
             return
         case "range":
             if type(value) is not range or value.step != shape.keys[0]:
@@ -266,8 +269,10 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
 
 
 
-def _columns_of(shape: Shape, value: list[Any]) -> list[Any]:
-    """The arrays that are passed for a list of tuples or lists."""
+def columns_in(shape: Shape, value: Any) -> list[Any]:
+    """The arrays that are passed for a list of tuples or lists; raises Mismatch where it is none of this kind."""
+    if type(value) is not list or len(value) <= _FEW or _columns(value) != (shape.kind, shape.keys):
+        raise Mismatch
     if shape.kind == "rows":
         return [np.array(c, dtype_of(k)) for c, k in zip(zip(*value, strict=True), shape.keys, strict=True)]
     starts = np.zeros(len(value) + 1, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from transkern.errors import TypesNeeded
@@ -33,7 +33,6 @@ def _in_turn(calls: tuple[Callable[..., Any], ...], *args: Any) -> Any:
 class Known:
     """The code of a function, by the target and the types that it is for.
 
-    `shaped`: by the number of arguments that are made up of others, what calls with such arguments went to last.
     `demands`: which numbers and sizes must be constants. `small`: types with sizes that are constants because they are
     small. `fast`: what calls go to without a look at their types, by identity of the code, the latest last. `refused`:
     what runs for types that are refused. `outcomes`: what is returned for types, where a framework has asked.
@@ -42,7 +41,6 @@ class Known:
     """
 
     code: dict[tuple[Any, ...], Specialisation] = dataclasses.field(default_factory=dict)
-    shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = dataclasses.field(default_factory=dict)
     demands: set[str] = dataclasses.field(default_factory=set)
     small: set[tuple[Any, ...]] = dataclasses.field(default_factory=set)
     fast: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)
@@ -58,7 +56,6 @@ class Known:
     def forget(self) -> None:
         """What the function was compiled with has changed: the code is not for later calls."""
         self.code.clear()
-        self.shaped.clear()
         self.refused.clear()
         self.outcomes.clear()
         self.small.clear()

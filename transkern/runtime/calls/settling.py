@@ -12,6 +12,7 @@ from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.caching.few import ask
+from transkern.runtime.calls.taking import taker
 from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
 from transkern.runtime.specialisation import Specialisation, guarded, run, settled
@@ -166,8 +167,8 @@ def call_numpy(
 
 def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], Any], asks: bool = True) -> Any:
     """A call with arguments that are made up of others; `asks` whether a framework traces it."""
-    for known in compiled.known.shaped.get(len(values), []):
-        result = known(values)
+    if compiled._is_special:  # else it has been tried
+        result = compiled._fast(*values)
         if result is not NotImplemented:
             return result
     shapes = structures.shapes_of(compiled._names, values, compiled.known.demands, used_by(compiled.function))
@@ -209,21 +210,19 @@ def _remember(
 ) -> None:
     """The next call with arguments of this structure goes straight to the code."""
     call = guarded(found, leaf_types, compiled.known.takes_small)
-    has_generators = structures.has_generators(shapes)
+    take, has_generators = taker(shapes), structures.has_generators(shapes)
 
-    def again(values: Sequence[Any]) -> Any:
+    def again(*values: Any) -> Any:
         try:
-            leaves = structures.taken_apart(shapes, values)
+            leaves, owners = take(values)
         except structures.Mismatch:
             return NotImplemented
-        owners = structures.containers(shapes, values) if found.objects or found.changes else {}
         if has_generators:
             with structures.drawn_from(shapes, values, leaves):
                 return run(found, call, leaves, owners)
         return run(found, call, leaves, owners)
 
-    compiled.known.shaped.setdefault(len(shapes), []).insert(0, again)
-    del compiled.known.shaped[len(shapes)][4:]
+    compiled._fast = compiled.known.faster(found, again)
 
 
 def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
