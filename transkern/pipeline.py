@@ -142,8 +142,9 @@ from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
-from transkern.ir.nodes import Library, Program
-from transkern.ir.traverse import walk
+from transkern.ir.generators import SharedGenerator
+from transkern.ir.nodes import Library, Program, Stmt
+from transkern.ir.traverse import buffers_written, walk
 from transkern.ir.verify import VERIFY, verified
 from transkern.limits import check_time
 from transkern.options import Options
@@ -376,11 +377,12 @@ def passes_for(name: str) -> tuple[Pass, ...]:
 
 
 def translated(
-    function: Function, types: Sequence[ArgType], name: str, left_out: Collection[ast.stmt] = ()
+    function: Function, types: Sequence[ArgType], name: str, left_out: Collection[ast.stmt] = (), lends: bool = False
 ) -> Program:
-    """What the front end makes of a function for arguments of such types on a target; raises as `specialise`."""
+    """What the front end makes of a function for arguments of such types on a target; raises as `specialise`. `lends`:
+    whether it is for calls from this process, where generators of random numbers are."""
     on = target(name)
-    made = specialise(function, types, on.in_place, left_out, on.grows)
+    made = specialise(function, types, on.in_place, left_out, on.grows, lends and on.in_place)
     return replace(made, few=small_sizes(made)) if on.in_place else made  # on devices nothing gains by it
 
 
@@ -417,11 +419,12 @@ def with_options(program: Program, options: Options) -> Program:
 
 def _check_can_run_again(program: Program) -> None:
     """For NumPy's warnings a function may have to run once more in NumPy: it must have no effects but on arguments."""
-    steps = [s for s in walk(program.body) if isinstance(s, Library)]
-    found = [s for s in steps if s.name == "print" or ("kind", "global") in s.attributes]
+    own = program.params[len(program.params) - len(program.captured) :]
+    shared = {p.name for p, c in zip(own, program.captured, strict=True) if isinstance(c, SharedGenerator)}
+    found = [s for s in walk(program.body) if _is_seen(s) or shared & set(buffers_written(s))]
     if not found:
         return
-    span, warning = found[0].span, tuple(s.span for s in found if "warns" in dict(s.attributes))
+    span, warning = found[0].span, tuple(s.span for s in found if isinstance(s, Library) and _warns(s))
     error = (WarnsItself if warning else HasEffects)(
         refusals.EFFECTS,
         'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
@@ -430,6 +433,15 @@ def _check_can_run_again(program: Program) -> None:
     if isinstance(error, WarnsItself):
         error.spans = warning
     raise error
+
+
+def _is_seen(s: Stmt) -> bool:
+    """Whether a step of a library prints, or draws from a generator that others share."""
+    return isinstance(s, Library) and (s.name == "print" or ("kind", "global") in s.attributes)
+
+
+def _warns(s: Library) -> bool:
+    return "warns" in dict(s.attributes)
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

@@ -12,6 +12,7 @@ from transkern.errors import CompileError, InternalError, NeedsConstant, Transke
 from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, Site, Terminated
 from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
+from transkern.frontend.numpy.random import shared
 from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.state.inputs import Change
 from transkern.frontend.state.learned import Learned, plain
@@ -35,32 +36,29 @@ from transkern.ir.traverse import (
 
 def specialise(
     function: Function, types: Sequence[ArgType], reserves: bool = True, left_out: Collection[ast.stmt] = (),
-    grows: bool = True,
+    grows: bool = True, lends: bool = False,
 ) -> n.Program:  # fmt: skip
     """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant.
 
     `reserves`: whether the target has memory for arrays that loops make longer; without it, such loops are written out
     where their number of iterations can be known. `left_out`: statements that are not translated, nor what depends on
     them (`refused`). `grows`: whether lists may grow without a bound there, as the stacks of recursions do; without it,
-    functions that call themselves are written out, for a depth that is known.
+    functions that call themselves are written out, for a depth that is known. `lends`: whether calls lend the states of
+    random generators that others share.
     """
     given_up: set[Site] = set()
     try:
-        return _specialise(function, types, reserves, left_out, grows, given_up)
+        return _specialise(function, types, reserves, left_out, Learned(grows, given_up, lends))
     except (CompileError, NeedsConstant):
         if not given_up:
             raise
-        limits.budget().begin_again()
-        return _specialise(function, types, reserves, left_out, grows, None)  # written out, however long that is
+        limits.budget().begin_again()  # written out, however long that is
+        return _specialise(function, types, reserves, left_out, Learned(grows, None, lends))
 
 
 def _specialise(
-    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], grows: bool,
-    given_up: set[Site] | None,
-) -> n.Program:  # fmt: skip
-    """`given_up` (None: there is no end to patience) takes the lists that grow since what they are put together in
-    would be long to write out."""
-    learned = Learned(grows, given_up)
+    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], learned: Learned
+) -> n.Program:
     changes: list[Change] = []
     while True:
         learned.begin()
@@ -154,6 +152,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     else:
         translator.run()
     _check_lent(ctx)
+    shared.check(ctx)
     params = [
         replace(
             p, written=(p.base or p.name) in ctx.inputs.written and p.name not in ctx.inputs.readonly,
@@ -166,7 +165,10 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     # else what needed it was translated otherwise
     ctx.inputs.captured = [(k, v) for k, v in ctx.inputs.captured if k in ctx.names.buffers]
     memories = [ctx.names.buffers[name] for name, _ in ctx.inputs.captured]
-    params += [n.ArrayParam(m.name, m.dtype, m.dims, m.layout, aligned=m.aligned) for m in memories]
+    params += [
+        n.ArrayParam(m.name, m.dtype, m.dims, m.layout, written=m.name in ctx.inputs.written, aligned=m.aligned)
+        for m in memories
+    ]
     made = [n.Alloc(ctx.inputs.global_generator)] if ctx.inputs.global_generator in ctx.names.buffers else []
     program = n.Program(
         "lambda_" if function.name == "<lambda>" else function.name, tuple(params), ctx.names.buffers,

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from transkern import refusals
+from transkern.errors import CompileError
+
 _HALF = 1 << 64
+
+WORDS = {"PCG64": 6, "MT19937": 627}
+"""Of a state, by the kind of generator."""
+
+NUMPYS = "np.random"
+"""Where NumPy's own generator is found, the one behind ``np.random.rand()``."""
 
 
 def kind_of(value: Any) -> str:
@@ -44,3 +58,122 @@ def set_state(value: Any, state: np.ndarray[Any, Any]) -> None:
         "bit_generator": "MT19937", "state": {"key": state[:624].astype(np.uint32), "pos": int(state[624])},
         "has_gauss": int(state[625]), "gauss": float(state[626:].view(np.float64)[0]),
     })  # fmt: skip
+
+
+# ---- generators that others share ------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class SharedGenerator:
+    """A generator that code has no argument for, and others draw from as well: NumPy's own, or that of a module. The
+    text `of` finds it. `in_loops` whether it is drawn from in loops; `pairs` whether normal numbers may be drawn, of
+    which a `RandomState` keeps every second."""
+
+    of: str
+    kind: str
+    in_loops: bool = False
+    pairs: bool = False
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (WORDS[self.kind],)
+
+    def found(self) -> Any:
+        """The generator as it is now."""
+        return np.random.mtrand._rand if self.of == NUMPYS else eval(self.of)
+
+
+class Lent:
+    """The memory in which code has the state of a shared generator, while it runs."""
+
+    def __init__(self, shared: SharedGenerator) -> None:
+        self.shared, self.words = shared, np.zeros(shared.shape, np.uint64)
+        self._generator: Any = None
+        self._bits: Any = None
+        self._views: _Views | None = None  # of where NumPy has the state
+
+    def take(self) -> None:
+        """Takes the state, from which nobody else draws until it is given back."""
+        generator = self.shared.found()
+        bits = getattr(generator, "_bit_generator", None)
+        if kind_of(generator) != self.shared.kind:
+            problem = f"`{self.shared.of}`, which is no generator of the kind that it was"
+            raise CompileError(refusals.RANDOM, problem, "set it before the function is called first")
+        lock = getattr(bits, "lock", None) or nullcontext()
+        lock.__enter__()
+        self._generator, self._lock = generator, lock
+        if bits is not self._bits:
+            self._bits = bits
+            self._views = None if self.shared.pairs or not _is_laid_out(self.shared.kind) else _views(bits, self.words)
+        if self._views is None:
+            self.words[:] = state_of(generator)
+        else:
+            for words, theirs in self._views:
+                words[...] = theirs
+
+    def give_back(self) -> None:
+        try:
+            if self._views is None:
+                set_state(self._generator, self.words)
+            else:
+                for words, theirs in self._views:
+                    np.copyto(theirs, words, casting="unsafe")
+        finally:
+            self._lock.__exit__(None, None, None)
+            self._generator = self._lock = None
+
+
+_Views = Sequence[tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]]
+"""Words of a state, and where NumPy has them."""
+
+
+def with_lent(call: Callable[..., Any], lent: Sequence[Lent]) -> Callable[..., Any]:
+    """`call`, with the states of shared generators in their memory; they are afterwards as the call has left them."""
+    in_order = sorted(lent, key=lambda one: one.shared.of)  # as in every function: nobody waits for a second one
+
+    def run(*args: Any) -> Any:
+        taken: list[Lent] = []
+        try:
+            for one in in_order:
+                one.take()
+                taken.append(one)
+            return call(*args)
+        finally:
+            for one in taken:
+                one.give_back()
+
+    return run
+
+
+def _views(bits: Any, words: np.ndarray[Any, Any]) -> _Views:
+    """NumPy's `mt19937_state` is ``uint32_t key[624]; int pos``, its `pcg64_state` ``pcg64_random_t *pcg_state; int
+    has_uint32; uint32_t uinteger`` with a state and an increment of 128 bits (`_is_laid_out` sees whether they are)."""
+    address = bits.ctypes.state_address
+    if type(bits) is np.random.MT19937:
+        return [(words[:625], _at(address, ctypes.c_uint32 * 625))]
+    numbers = _at(ctypes.c_uint64.from_address(address).value, ctypes.c_uint64 * 4)
+    of_numbers = numbers.reshape(2, 2)[:, ::-1]  # the low words are first
+    return [(words[:4].reshape(2, 2), of_numbers), (words[4:6], _at(address + 8, ctypes.c_uint32 * 2))]
+
+
+def _at(address: int, kind: Any) -> np.ndarray[Any, Any]:
+    """Numbers that stand at an address."""
+    return np.ctypeslib.as_array(kind.from_address(address))
+
+
+@functools.cache
+def _is_laid_out(kind: str) -> bool:
+    """Whether the NumPy that is here has states where it is taken to have them."""
+    one: Any = np.random.default_rng(7) if kind == "PCG64" else np.random.RandomState(7)
+    other: Any = np.random.default_rng(8) if kind == "PCG64" else np.random.RandomState(8)
+    draw = "integers" if kind == "PCG64" else "randint"
+    getattr(one, draw)(0, 9, dtype=np.int32)
+    words = np.zeros(WORDS[kind], np.uint64)
+    for mine, theirs in _views(one._bit_generator, words):
+        mine[...] = theirs
+    alike = 6 if kind == "PCG64" else 625
+    if not np.array_equal(words[:alike], state_of(one)[:alike]):
+        return False
+    for mine, theirs in _views(other._bit_generator, words):
+        np.copyto(theirs, mine, casting="unsafe")
+    return bool(np.array_equal(state_of(other)[:alike], state_of(one)[:alike]))

@@ -142,7 +142,7 @@ _LEGACY_IN_PLACE = (
 """The same of what takes no normal numbers: words and position are written where the generator has them (NumPy's
 `mt19937_state` is ``uint32_t key[624]; int pos``), as to set and to read its state takes longer than a few draws."""
 
-_WITHOUT_PAIRS = ("choice", "permutation", "randint", "random_sample", "uniform")
+WITHOUT_PAIRS = ("choice", "permutation", "randint", "random_sample", "uniform")
 
 _GLOBAL_STATE = "(lambda a, shape: ({of}.{call}, 0))([{parameters}], {out}.shape)"
 """A draw from a generator that others share: NumPy's one for all, or a module's; its memory only says in what order."""
@@ -187,7 +187,7 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
         given = {**dict(attributes), "get": get}
         if name == "drawn":
             given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
-            in_place = given["kind"] == "MT19937" and given["call"].partition("(")[0] in _WITHOUT_PAIRS
+            in_place = given["kind"] == "MT19937" and given["call"].partition("(")[0] in WITHOUT_PAIRS
             text = (_LEGACY_IN_PLACE if in_place else _DRAWN[given["kind"]]).format(**given)
             return f"map(cp.asarray, {text})" if get else text
         text, seed = (_SEED, f"{get}.tolist()") if given["kind"] == "PCG64" else (_LEGACY_SEED, get)

@@ -95,13 +95,13 @@ def _compilation(function: Function) -> AbstractContextManager[None]:
 
 
 def _specialised(function: Function, types: str | None, target: str = "cpu") -> Any:
-    return specialised(function, types_for(function, types), target)
+    return specialised(function, types_for(function, types), target, True)
 
 
-def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu") -> Any:
+def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu", lends: bool = False) -> Any:
     """The program of a function for such arguments. Raises CompileError, with all that is in the way."""
     try:
-        return pipeline.translated(function, types, target)
+        return pipeline.translated(function, types, target, lends=lends)
     except NeedsConstant as need:
         raise need.problem from None
     except CompileError as error:

@@ -20,6 +20,7 @@ class Learned:
     grows: bool = True  # whether the target has lists without a bound
     # lists that grow since their loops would be long to write out; None: they are written out
     given_up: set[Site] | None = None
+    lends: bool = False  # whether calls lend the states of generators that others share
 
     # findings
     growing: set[Site] = field(default_factory=set)  # lists that run-time code appends to, and dicts with its keys
@@ -37,6 +38,7 @@ class Learned:
     # lists that stand in one memory, one of them for all; sets that have a name and stand in a list, in that of sets
     together: dict[Site, Site] = field(default_factory=dict)
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
+    by_library: set[str] = field(default_factory=set)  # generators that NumPy draws from, as they are found
     # where values that wait for what is beside them are computed at once; `TRIED`: comprehensions in a `try`
     early: set[Site] = field(default_factory=set)
 

@@ -9,6 +9,7 @@ from transkern.frontend.loops import lengths
 from transkern.frontend.state import aliasing, choices, evaluating, memory
 from transkern.frontend.values.values import CHOSEN, Array, Scalar, Seq, Unbound, Value
 from transkern.ir.expr import Expr
+from transkern.ir.generators import SharedGenerator
 from transkern.ir.traverse import buffers_read
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def before_write(ctx: Context, buffer: str) -> None:
 
     What was known of all its elements no longer holds, also not earlier in the loops around this store.
     """
-    if any(buffer == name for name, _ in ctx.inputs.captured):
+    if any(buffer == name and not isinstance(c, SharedGenerator) for name, c in ctx.inputs.captured):
         problem = "a change of an array from outside the function"
         ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
     if buffer in ctx.aliasing.chosen:

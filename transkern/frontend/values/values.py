@@ -33,6 +33,7 @@ from transkern.frontend.values.kinds.lists import Row as Row
 from transkern.frontend.values.kinds.lists import Rows as Rows
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
+from transkern.ir.generators import SharedGenerator
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,12 +238,13 @@ class Flat:
 class Generator:
     """``np.random.default_rng(seed)``: the buffer that holds its state. A `RandomState` is of `kind` ``MT19937``, the
     one behind ``np.random.rand()`` ``global``. What is found outside of the function is ``global``, too, and `of` says
-    where it is found; `legacy` has `RandomState`'s methods."""
+    where it is found; `legacy` has `RandomState`'s methods. `shared`: of one whose state is lent for a call."""
 
     state: str
     kind: str = "PCG64"
     of: str = "np.random"
     legacy: bool = False
+    shared: SharedGenerator | None = None
 
 
 @dataclass(frozen=True, slots=True)

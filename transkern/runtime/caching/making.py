@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from transkern.ir.generators import Lent, SharedGenerator, with_lent
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import few
 from transkern.runtime.specialisation import Specialisation
@@ -13,9 +14,15 @@ from transkern.targets import table
 
 
 def with_captured(call: Callable[..., Any], captured: Sequence[Any], target: str = "cpu") -> Callable[..., Any]:
-    """`call` with the arrays that the function found outside behind its own arguments, as they are then."""
+    """`call` with the arrays that the function found outside behind its own arguments, as they are then, and with the
+    states of generators that are found there."""
     if not captured:
         return call
+    lent = [Lent(c) for c in captured if isinstance(c, SharedGenerator)]
+    if lent:
+        states = iter(lent)
+        arrays = [next(states).words if isinstance(c, SharedGenerator) else c for c in captured]
+        return with_lent(with_captured(call, arrays, target), lent)
     if table.target(target).in_place or all(a.flags.aligned for a in captured):
         return lambda *args: call(*args, *captured)
     return lambda *args: call(*args, *(a if a.flags.aligned else a.copy() for a in captured))
@@ -28,7 +35,7 @@ def program_for(
     from transkern import pipeline
     from transkern.frontend.sources.source import live_function
 
-    made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target), options)
+    made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target, lends=True), options)
     few.ask(made.few, arg_types)
     return pipeline.run(made if table.target(target).in_place else _aligned(made), pipeline.passes_for(target))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from transkern.ir.generators import SharedGenerator
 from transkern.runtime.caching.surveys import Survey
 
 
@@ -18,6 +20,8 @@ def packed(arrays: Sequence[Any], survey: Survey) -> list[Any]:
 
 
 def _packed(a: Any) -> dict[str, Any]:
+    if isinstance(a, SharedGenerator):
+        return dataclasses.asdict(a)
     return {"dtype": a.dtype.str, "shape": list(a.shape), "bytes": base64.b64encode(a.tobytes()).decode()}
 
 
@@ -27,4 +31,6 @@ def unpacked(entries: Sequence[Any], survey: Survey) -> list[Any]:
 
 
 def _unpacked(e: Mapping[str, Any]) -> Any:
+    if "of" in e:
+        return SharedGenerator(**e)
     return np.frombuffer(base64.b64decode(e["bytes"]), np.dtype(e["dtype"])).reshape(e["shape"]).copy()

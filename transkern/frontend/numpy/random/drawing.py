@@ -17,6 +17,7 @@ from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import convert
+from transkern.frontend.numpy.random import shared
 from transkern.frontend.numpy.random.orders import choice, permutation, permuted
 from transkern.frontend.numpy.random.seeds import seed_array
 from transkern.frontend.numpy.random.steps import (
@@ -27,6 +28,7 @@ from transkern.frontend.numpy.random.steps import (
     held,
     integers_here,
     is_drawn_here,
+    is_numpys_way,
     result_of,
     size_of_draws,
     step,
@@ -152,8 +154,11 @@ def captured(ctx: Context, generator: np.random.Generator | np.random.RandomStat
 
 
 def _global(ctx: Context, of: str = "np.random", legacy: bool = True) -> Generator:
-    """A generator that others share: the one behind ``np.random.rand()``, or what the text `of` finds. The memory only
-    says in what order they are drawn from."""
+    """A generator that others share: the one behind ``np.random.rand()``, or what the text `of` finds. Where it is not
+    lent, its memory only says in what order it is drawn from."""
+    kind = "MT19937" if legacy else "PCG64"
+    if is_numpys_way(kind) and (lent := shared.lent(ctx, of, kind, legacy)) is not None:
+        return lent
     if not ctx.inputs.global_generator:
         ctx.inputs.global_generator = ctx.names.fresh("global_generator")
     name = ctx.inputs.global_generator

@@ -15,6 +15,7 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array, captured_array
 from transkern.frontend.numpy.elementwise import convert
 from transkern.frontend.numpy.library_calls import is_plain
+from transkern.frontend.numpy.random import shared
 from transkern.frontend.numpy.sizes import dims_of, full
 from transkern.frontend.state import stores
 from transkern.frontend.translate.arguments import Arguments
@@ -24,7 +25,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr
-from transkern.ir.generators import state_of
+from transkern.ir.generators import WORDS, state_of
 
 LAST = {
     "random": "size dtype out", "standard_normal": "size dtype out", "standard_exponential": "size dtype method out",
@@ -42,7 +43,7 @@ _TABLES = {
 """The tables that some of them look up."""
 _MANY = 65
 """Numbers of which a library draws faster, with its call."""
-STATE_WORDS = {"PCG64": 6, "MT19937": 627, "global": 1}
+STATE_WORDS = {**WORDS, "global": 1}
 
 
 def held(ctx: Context, value: Array, base: str) -> Array:
@@ -78,6 +79,7 @@ def step(
     more: str = "", only: str = "", sized: bool = True, then: str = "",
 ) -> Array:  # fmt: skip
     """A draw; `more`, `only` and `then` are texts for the call and what follows it, over the parameters ``a``."""
+    shared.note_step(ctx, generator, name)
     ins = [held(ctx, v, "parameter") for v in values]
     out = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(out.name))
@@ -130,6 +132,7 @@ def is_numpys_way(kind: str) -> bool:
 def drawn(
     ctx: Context, generator: Generator, by: str, values: Sequence[Array], dims: tuple[Expr, ...], dtype: str
 ) -> Array:
+    shared.note_drawn(ctx, generator, by)
     state = ctx.names.whole(ctx.names.buffers[generator.state])
     numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
     tables = () if generator.legacy else _TABLES.get(by, ())
