@@ -94,8 +94,8 @@ def _compilation(function: Function) -> AbstractContextManager[None]:
     return limits.compilation(function.name, span_of(function.node, function.scope.file), function.scope.lines)
 
 
-def _specialised(function: Function, types: str | None, target: str = "cpu") -> Any:
-    return specialised(function, types_for(function, types), target, True)
+def _specialised(function: Function, types: str | None, target: str = "cpu", lends: bool = True) -> Any:
+    return specialised(function, types_for(function, types), target, lends)
 
 
 def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu", lends: bool = False) -> Any:
@@ -118,7 +118,7 @@ def emit_files(
         read, compilation = _read(path, function, types)
     with compilation:
         with timings.of("front end"):
-            program = pipeline.with_options(_specialised(read, types, target), options)
+            program = pipeline.with_options(_specialised(read, types, target, lends=False), options)
         with timings.of("loading the passes"):
             passes = pipeline.passes_for(target)
         timings.begin(program)

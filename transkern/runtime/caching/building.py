@@ -48,7 +48,7 @@ def texts(
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        program = making.program_for(function, arg_types, target, options)
+        program = making.program_for(function, arg_types, target, options, lends=False)
         return program_texts(program, target, options.allow_float32, live_function(function))
 
 
@@ -68,7 +68,7 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: st
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        return explained(pipeline.translated(live_function(function), arg_types, target), target)
+        return explained(pipeline.translated(live_function(function), arg_types, target, lends=True), target)
 
 
 def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> tuple[tuple[Any, ...], bool]:

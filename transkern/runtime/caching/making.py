@@ -29,13 +29,13 @@ def with_captured(call: Callable[..., Any], captured: Sequence[Any], target: str
 
 
 def program_for(
-    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT, lends: bool = True
 ) -> Any:
-    """The program after the target's passes."""
+    """The program after the target's passes; `lends` as of `pipeline.translated`."""
     from transkern import pipeline
     from transkern.frontend.sources.source import live_function
 
-    made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target, lends=True), options)
+    made = pipeline.with_options(pipeline.translated(live_function(function), arg_types, target, lends=lends), options)
     few.ask(made.few, arg_types)
     return pipeline.run(made if table.target(target).in_place else _aligned(made), pipeline.passes_for(target))
 
