@@ -142,6 +142,7 @@ from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
+from transkern.fuse.states.updates import merge_updates
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.ir.verify import VERIFY, verified
@@ -219,6 +220,7 @@ PASSES: tuple[Pass, ...] = (
     settle_slices,  # before stores are asked whether they are in place
     *BEFORE_LOOPS[:2],
     sort_by_networks,  # when windows and stacks are read where they come from
+    merge_updates,  # which are pieces then
     merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
@@ -339,6 +341,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
+    merge_updates,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
     *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[1:_INVARIANT]),

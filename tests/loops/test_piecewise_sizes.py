@@ -1,9 +1,10 @@
-"""Sizes with bounds within bounds are one bound where they are for all values of their one variable (`ir/piecewise.py`)."""
+"""Sizes with bounds within bounds of one size are the one bound that they are (`ir/piecewise.py`)."""
 
 from __future__ import annotations
 
 import operator
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ require("cc")
 
 M = b.size("m.")
 MADE = {"add": b.add, "subtract": b.sub, "multiply": b.mul, "maximum": b.maximum, "minimum": b.minimum}
-MEANT = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "maximum": max, "minimum": min}
+MEANT: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "maximum": max, "minimum": min,
+}  # fmt: skip
 
 
 def test_a_slice_of_a_slices_length_has_that_length() -> None:

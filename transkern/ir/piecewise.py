@@ -2,7 +2,7 @@
 
     max(min(max(m - 2, 0) + 1, m) - 1, 0)   is   max(m - 2, 0)   for all m >= 0
 
-No rule about one bound within another finds that: ``min(max(m - 2, 0) + 1, m)`` alone has three pieces (0, 1 and ``m - 1``).
+No rule about one bound within another finds that: ``min(max(m - 2, 0) + 1, m)`` alone has three pieces.
 A slice of a slice's length (``n = x[1:-1].shape[0]; x[k : k + n]``) has such a size, and one more bound for each that
 follows from it, until shapes that are equal cannot be told to be.
 """
@@ -70,7 +70,7 @@ def _has_bound(e: Expr) -> bool:
 
 
 def _pieces(e: Expr, variables: set[Var], is_size: Callable[[str], bool]) -> Pieces | None:
-    """An expression as a function of the variable that is added to `variables`, or None where it is none of one size."""
+    """An expression as a function of the variable that is added to `variables`; None where it is none of one size."""
     match e:
         case Const(value, "index"):
             return {0: Line(0, int(value))}  # type: ignore[arg-type]
@@ -115,12 +115,12 @@ def _extreme(operation: str, f: Pieces, g: Pieces) -> Pieces:
     choose = max if operation == "maximum" else min
     found: Pieces = {}
     for at, end, u, v in _together(f, g):
-        chosen = choose(u, v, key=lambda line: (line.at(at), line.slope))  # noqa: B023
+        chosen = choose(u, v, key=lambda line: (line.at(at), line.slope))
         found[at] = chosen
         other = v if chosen is u else u
         if chosen.slope == other.slope:
             continue
-        # The lines cross behind `at`, if the other one comes nearer: the first integer where it is beyond the chosen one.
+        # The lines cross if the other one comes nearer: the first integer where it is beyond the chosen one.
         if (other.slope > chosen.slope) == (operation == "maximum"):
             gap, pace = abs(chosen.at(at) - other.at(at)), abs(other.slope - chosen.slope)
             crossing = at + gap // pace + 1
