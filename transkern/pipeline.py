@@ -132,6 +132,7 @@ from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
+from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
@@ -217,6 +218,7 @@ PASSES: tuple[Pass, ...] = (
     loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
+    invert_orders,  # before array statements become loops
     settle_slices,  # before stores are asked whether they are in place
     *BEFORE_LOOPS[:2],
     sort_by_networks,  # when windows and stacks are read where they come from
