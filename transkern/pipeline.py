@@ -132,6 +132,7 @@ from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
+from transkern.fuse.sorts.first_few import select_first
 from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
@@ -249,6 +250,7 @@ PASSES: tuple[Pass, ...] = (
     hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     count_by_keys,  # before nests get other axes inside
+    select_first,
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are

@@ -3,9 +3,9 @@
     order = library argsort(x) {axis: 1}              order = library argsort(x) {axis: 1}
     rank = library argsort(order) {axis: 1}     to    scatter rank[i, order[i, j]] = j  for i < n, j < m
 
-Ranks are written so (``x.argsort().argsort()``): a second sort for what one pass over the order tells. Each row of an
-order along an axis holds each place of that axis once, so that no two stores meet, all elements get one, and there are no
-equal elements whose order a kind of sort would decide. What was stored into in between is no order any more.
+Ranks are written so (``x.argsort().argsort()``): a second sort for what a pass over the order tells. Each row of an
+order along an axis holds each place of that axis once, so that no two stores meet, all elements get one, and there are
+no equal elements whose order a kind of sort would decide. What was stored into in between is no order any more.
 """
 
 from __future__ import annotations
