@@ -10,7 +10,8 @@ no equal elements whose order a kind of sort would decide. What was stored into 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -26,7 +27,7 @@ def invert_orders(program: n.Program) -> n.Program:
         return program
     names = Names.of(program)
 
-    def block(statements: tuple[n.Stmt, ...], known: Mapping[str, object]) -> tuple[n.Stmt, ...]:
+    def block(statements: Sequence[n.Stmt], known: Mapping[str, object]) -> tuple[n.Stmt, ...]:
         """`known`: of arrays that are orders, the axis."""
         orders, out = dict(known), list[n.Stmt]()
         for s in statements:
@@ -39,9 +40,8 @@ def invert_orders(program: n.Program) -> n.Program:
                 known_here = {}
             written = buffers_written(s)
             orders = {name: a for name, a in orders.items() if name not in written}
-            before = dict(orders)
-            out.append(with_bodies(s, lambda inner, before=before: block(tuple(inner), before)))
-            orders |= known_here
+            out.append(with_bodies(s, partial(block, known=orders)))
+            orders = orders | known_here
         return tuple(out)
 
     return replace(program, body=block(program.body, {}))
