@@ -39,8 +39,8 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
         if is_first and (a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack")):
             return compose(ctx, "lists", "concatenated", [owner], {})
         if flat and a.name in _STACKED:
-            what = Static("stack" if a.name == "np.stack" else "concatenate")
-            made = compose(ctx, "lists", "stacked", [owner, what, Static(_STACKED[a.name])], {})
+            kind = Static("stack" if a.name == "np.stack" else "concatenate")
+            made = compose(ctx, "lists", "stacked", [owner, kind, Static(_STACKED[a.name])], {})
             return _side_by_side(ctx, a, as_array(ctx, made))
     if not owner.dims or owner.head:
         return None
