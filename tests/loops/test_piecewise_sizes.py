@@ -1,4 +1,4 @@
-"""Sizes with bounds within bounds of one size are the one bound that they are (`ir/piecewise.py`)."""
+"""Sizes with bounds within bounds of one size are the one bound that they are (`ir/sizes/piecewise.py`)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var, variables_read
 from transkern.ir.extremes import rounded, wrapped
-from transkern.ir.piecewise import as_extreme
+from transkern.ir.sizes.piecewise import as_extreme
 
 INDEX = "index"
 TRUE, FALSE = Const(True, "bool"), Const(False, "bool")
