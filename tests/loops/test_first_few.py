@@ -44,6 +44,22 @@ def second(x: Any) -> Any:
     return order[1], x[order[0]], order[-3]
 
 
+def long_and_short(x: Any, k: int) -> Any:
+    order = np.argsort(x, axis=1)
+    rows = np.arange(len(x))[:, None]
+    return x[rows, order[:, -k:]], x[rows, order[:, :k]]
+
+
+def all_of_it(x: Any) -> Any:
+    order = np.argsort(x)
+    return x[order[:2]], x[order]
+
+
+def in_between(x: Any, k: Any) -> Any:
+    order = np.argsort(x)
+    return order[k], order[:2]
+
+
 def lowest_two(x: Any) -> Any:
     order = np.argsort(x, axis=-1, kind="stable")
     return x[order[0]], order[1]
@@ -73,40 +89,44 @@ def test_sorts_are_there_for_doubts() -> None:
     assert _sorts(best, "float64[n],int") == (0, 3)
     assert _sorts(lowest_two, "float32[n]") == (0, 1)
     assert _sorts(as_given, "float64[n],int") == (0, 1)
-    assert _sorts(second, "float64[n]") == (1, 0)  # from both ends
+    assert _sorts(second, "float64[n]") == _sorts(long_and_short, "float64[n,m],int") == (0, 1)  # from both ends
+    assert _sorts(all_of_it, "float64[n]") == _sorts(in_between, "float64[n],int64[n]") == (1, 0)
     assert _sorts(in_turn, "float64[n],int") == (0, 1)
 
 
-ROWS = np.random.default_rng(3).random((6, 40))
+ROWS = np.random.default_rng(3).random((6, 100))
 TIED = np.round(ROWS * 9)
-SPECIAL = np.random.default_rng(4).choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 2.5], (5, 40))
+SPECIAL = np.random.default_rng(4).choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, 2.5], (5, 100))
 
 
 @pytest.mark.parametrize("x", [ROWS, TIED, SPECIAL, ROWS[:, :5], ROWS[:0], ROWS[:, :0], -ROWS[::-1, ::-1]])
 def test_rows(x: Any) -> None:
-    one, two = Staged(nearest, STAGE), Staged(others, STAGE)
-    for k in (0, 1, 3, 5, 40, -38):
+    one, two, three = (Staged(f, STAGE) for f in (nearest, others, long_and_short))
+    for k in (0, 3, 6, 100, -98):
         alike(nearest, x, k, compiled=one)
+        if k in (1, 3):
+            alike(long_and_short, x, k, compiled=three)
         if x.shape[1] > 1:
             alike(others, x, np.arange(x.shape[1]), k, compiled=two)
 
 
-ALL = (ROWS[0], TIED[1], SPECIAL[2], np.full(40, np.inf), np.arange(40.0), -np.arange(40.0))
+ALL = (ROWS[0], TIED[1], SPECIAL[2], np.full(100, np.inf), np.arange(100.0), -np.arange(100.0))
 
 
 @pytest.mark.parametrize("values", ALL)
 def test_from_either_end(values: Any) -> None:
     compiled = Staged(best, STAGE)
-    for k in (1, 4, 5, 6, 41):
+    for k in (1, 4, 6, 7, 101):
         alike(best, values, k, compiled=compiled)
-    partly = np.where(np.arange(40) % 13 == 5, np.nan, values)
+    partly = np.where(np.arange(100) % 33 == 5, np.nan, values)
     alike(best, partly, 4, compiled=compiled)
     alike(as_given, partly, 4, compiled=Staged(as_given, STAGE))
+    alike(second, values, compiled=Staged(second, STAGE))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "int16"])
 def test_other_types(dtype: str) -> None:
-    for values in (np.random.default_rng(5).permutation(60), np.arange(60) % 7):
+    for values in (np.random.default_rng(5).permutation(100), np.arange(100) % 7):
         x = values.astype(dtype)
         alike(lowest_two, x, compiled=Staged(lowest_two, STAGE))
         if dtype != "float32":

@@ -9,7 +9,8 @@ Nearly all elements are compared with the last of the best and left alone. Of eq
 which comes first, so that it is asked where two of the best are equal, or one that is left out equals the last of them;
 so it is where fewer than `k` are numbers less than the greatest of the type, with which the places begin, and, for
 the last places, where an element is NaN, which comes last of all. Otherwise there is one order. Whether `k` is small is
-asked when it is known: more than `_MOST` places, or more than an eighth of the elements, are found by the sort.
+asked when it is known: more than `_MOST` places, or more than a sixteenth of the elements, are found by
+the sort.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from transkern.records import replace
 _MOST = 16
 """Places that are found so, at most."""
 
-_OF = 8
-"""A row has as many elements for each of them, at least."""
+_OF = 16
+"""A row has as many elements for each of them, at least: a sort of short rows takes no longer."""
 
 _TRIED = 4
 """Rows that are looked at before the others: of values that repeat, they have a doubt already."""
@@ -117,59 +118,68 @@ class _Selecting:
     def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
         for s in statements:
-            if isinstance(s, n.Library) and s.name == "argsort" and (found := self.wanted(s)) is not None:
-                out += self.selection(s, *found)
+            if isinstance(s, n.Library) and s.name == "argsort" and (ends := self.wanted(s)):
+                out += self.selection(s, ends)
             else:
                 out.append(with_bodies(s, self.block))
         return tuple(out)
 
-    def wanted(self, s: n.Library) -> tuple[Expr, bool] | None:
-        """How many places are read of an order, and whether these are the last ones."""
+    def wanted(self, s: n.Library) -> list[tuple[Expr, bool]]:
+        """How many places are read of an order at each end, and whether that is the far one; none if more is read."""
         (order,), (keys,) = s.outs, s.ins
         made, axis = self.buffers[order], dict(s.attributes)["axis"]
         reads = self.reads[order]
         if made.role == "argument" or made.element or self.uses[order] != 1 or not reads or any(s.views):
-            return None
+            return []
         if axis != len(made.dims) - 1 or self.buffers[keys].dtype not in _KEYS or self.buffers[keys].element:
-            return None
+            return []
         extent = made.dims[axis]
-        firsts: Expr = b.ZERO
-        lasts: Expr = b.ZERO
+        few: dict[bool, Expr] = {}
         for ends in reads:
             if ends is None:
-                return None
-            firsts, lasts = b.maximum(firsts, b.add(ends[1], b.ONE)), b.maximum(lasts, b.sub(extent, ends[0]))
-        for few, backwards in ((lasts, True), (firsts, False)):
-            if not _is_nearly(few, extent):  # (places from 0 on are no last ones, and those to the end no first)
-                return few, backwards
-        return None
+                return []
+            counts = {True: b.sub(extent, ends[0]), False: b.add(ends[1], b.ONE)}
+            # Places from 0 on are no last ones, and those to the end no first.
+            here = [backwards for backwards, count in counts.items() if b.difference(count, extent) is None]
+            if not here:
+                return []
+            few[here[0]] = b.maximum(few.get(here[0], b.ZERO), counts[here[0]])
+        return [(few[backwards], backwards) for backwards in sorted(few)]
 
-    def selection(self, s: n.Library, few: Expr, backwards: bool) -> list[n.Stmt]:
+    def selection(self, s: n.Library, ends: list[tuple[Expr, bool]]) -> list[n.Stmt]:
+        """What finds the places at each end of an order, and the order where one of these has a doubt."""
         dims = self.buffers[s.outs[0]].dims
-        count = Var(self.names.fresh("few"), "index")
-        is_few, doubt = (Var(self.names.fresh(x), "bool") for x in ("is_few", "doubt"))
-        is_worth = b.both(
-            b.both(b.compare("greater", count, b.ZERO), b.compare("less_equal", count, b.index(_MOST))),
-            b.compare("less_equal", b.mul(b.index(_OF), count), dims[-1]),
-        )
-        out: list[n.Stmt] = [n.Let(count.name, few, span=s.span), n.Let(is_few.name, is_worth, span=s.span)]
+        is_few = Var(self.names.fresh("is_few"), "bool")
+        is_worth: Expr = b.TRUE
+        all_counts: Expr = b.ZERO
+        out: list[n.Stmt] = []
+        counts: list[Expr] = []
+        for few, _ in ends:
+            name = self.names.fresh("few")
+            counts.append(Var(name, "index"))
+            out.append(n.Let(name, few, span=s.span))
+            all_counts = b.add(all_counts, counts[-1])
+            for holds in (
+                b.compare("greater", counts[-1], b.ZERO),
+                b.compare("less_equal", counts[-1], b.index(_MOST)),
+            ):
+                is_worth = b.both(is_worth, holds)
+        is_worth = b.both(is_worth, b.compare("less_equal", b.mul(b.index(_OF), all_counts), dims[-1]))
+        out.append(n.Let(is_few.name, is_worth, span=s.span))
+        goes_on: Expr = is_few
         rows = dims[0] if len(dims) > 1 else b.ONE
-        tried = b.where(is_few, b.minimum(rows, b.index(_TRIED)), b.ZERO) if len(dims) > 1 else b.ZERO
-        doubts: list[Expr] = []
-        parts = [(b.ZERO, tried), (tried, rows)] if len(dims) > 1 else [(b.ZERO, rows)]
-        for start, stop in parts:  # where values repeat, the first rows tell
-            doubt = Var(self.names.fresh("doubt"), "bool")
-            goes_on = b.both(is_few, b.logical_not(doubts[0])) if doubts else is_few
-            out.append(n.Accumulator(doubt.name, "any", "bool", span=s.span))
-            end = stop if stop == tried else b.where(goes_on, stop, start)
-            out.append(replace(self.rows(s, count, doubt.name, backwards, start, end), span=s.span))
-            doubts.append(doubt)
-        sorted_all: Expr = b.logical_not(is_few)
-        for d in doubts:
-            sorted_all = b.either(d, sorted_all)
-        return [*out, n.If(sorted_all, (s,), span=s.span)]
+        tried = b.minimum(rows, b.index(_TRIED)) if len(dims) > 1 else rows
+        # Where values repeat, the first rows tell.
+        for start, stop in ((b.ZERO, tried), (tried, rows))[: len(dims)]:
+            for count, (_, backwards) in zip(counts, ends, strict=True):
+                doubt = Var(self.names.fresh("doubt"), "bool")
+                out.append(n.Accumulator(doubt.name, "any", "bool", span=s.span))
+                end = b.where(goes_on, stop, start)
+                out.append(replace(self.rows(s, count, doubt.name, backwards, start, end), span=s.span))
+                goes_on = b.both(goes_on, b.logical_not(doubt))
+        return [*out, n.If(b.logical_not(goes_on), (s,), span=s.span)]
 
-    def rows(self, s: n.Library, count: Var, doubt: str, backwards: bool, start: Expr, stop: Expr) -> n.Loop:
+    def rows(self, s: n.Library, count: Expr, doubt: str, backwards: bool, start: Expr, stop: Expr) -> n.Loop:
         """The loop that finds the places of the rows from `start` on, and doubts where there may be another order."""
         (order,), (keys,) = s.outs, s.ins
         dims, dtype = self.buffers[order].dims, self.buffers[keys].dtype
@@ -225,15 +235,6 @@ class _Selecting:
             body = (replace(_loop(axis, b.ZERO, size, *body), kind="parallel"),)
         outer = at[0] if at else Var(self.names.fresh("ii"), "index")
         return replace(_loop(outer, start, stop, *body), kind="parallel")
-
-
-def _is_nearly(few: Expr, extent: Expr) -> bool:
-    """Whether it is known to be most of an axis."""
-    match few:
-        case Apply("maximum", (x, y), "index"):
-            return _is_nearly(x, extent) or _is_nearly(y, extent)
-        case _:
-            return b.difference(few, extent) is not None
 
 
 def _results(result: Result) -> Iterator[Result]:
