@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.regressions.support import alike
-from tests.tools import require, source_of
+from tests.tools import on_target, require, source_of
 from transkern.debug.staged import Staged
 from transkern.fuse.states.updates import merge_updates
 from transkern.ir import nodes as n
@@ -179,6 +179,11 @@ def test_what_others_see_of_an_array_in_between() -> None:
     _alike(looked_at, z.copy())
     _alike(of_itself, z.copy())
     _alike(a_few, z.copy(), z * 3)
+
+
+def test_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    alike(fluxes, np.random.default_rng(1).integers(0, 9, (5, 6)) * 0.5, 1, target="cuda")
 
 
 def test_compiled() -> None:
