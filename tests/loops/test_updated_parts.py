@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tests.regressions.support import alike
-from tests.tools import on_target, require, source_of
+from tests.tools import require, source_of
 from transkern.debug.staged import Staged
 from transkern.fuse.states.updates import merge_updates
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import PASSES, passes_for, program_of
 
 require("cc")
 
@@ -181,9 +181,12 @@ def test_what_others_see_of_an_array_in_between() -> None:
     _alike(a_few, z.copy(), z * 3)
 
 
-def test_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
-    alike(fluxes, np.random.default_rng(1).integers(0, 9, (5, 6)) * 0.5, 1, target="cuda")
+def test_behind_the_passes_of_a_device() -> None:
+    passes = passes_for("cuda")
+    assert merge_updates in passes
+    for shape in [(1, 3), (5, 6)]:
+        x = np.random.default_rng(1).integers(0, 9, shape) * 0.5
+        alike(fluxes, x, 2, compiled=Staged(fluxes, len(passes), target="cuda"))
 
 
 def test_compiled() -> None:
