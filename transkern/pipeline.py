@@ -132,6 +132,8 @@ from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
+from transkern.fuse.sorts.first_few import select_first
+from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
@@ -142,6 +144,7 @@ from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
+from transkern.fuse.states.updates import merge_updates
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.nodes import Library, Program, Stmt
 from transkern.ir.traverse import buffers_written, walk
@@ -217,9 +220,11 @@ PASSES: tuple[Pass, ...] = (
     loop_products,  # before loops are raised that have no library steps any more
     raise_loops,  # before anything asks for array statements
     count_by_axis,
+    invert_orders,  # before array statements become loops
     settle_slices,  # before stores are asked whether they are in place
     *BEFORE_LOOPS[:2],
     sort_by_networks,  # when windows and stacks are read where they come from
+    merge_updates,  # which are pieces then
     merge_pieces,  # before next states have other places
     store_changes,
     double_buffer,
@@ -246,6 +251,7 @@ PASSES: tuple[Pass, ...] = (
     hoist_columns,
     reduce_extremes,  # of loops that are in order still; before tiles, which it makes way for
     count_by_keys,  # before nests get other axes inside
+    select_first,
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
@@ -340,6 +346,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
+    merge_updates,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
     *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[1:_INVARIANT]),

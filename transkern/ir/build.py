@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var, variables_read
 from transkern.ir.extremes import rounded, wrapped
+from transkern.ir.sizes.piecewise import as_extreme
 
 INDEX = "index"
 TRUE, FALSE = Const(True, "bool"), Const(False, "bool")
@@ -168,8 +169,7 @@ def difference(a: Expr, b: Expr) -> int | None:
 
 
 def maximum(a: Expr, b: Expr) -> Expr:
-    gap = difference(a, b)
-    if gap is not None:
+    if (gap := difference(a, b)) is not None:
         return a if gap >= 0 else b
     for x, y in ((a, b), (b, a)):
         if constant(x) == 0 and is_nonnegative(y):
@@ -177,8 +177,7 @@ def maximum(a: Expr, b: Expr) -> Expr:
         match y:  # max(max(u, 0), 0), max(max(u, n), n + 1)
             case Apply("maximum", (u, v), "index"):
                 for inner, other in ((u, v), (v, u)):
-                    gap = difference(x, inner)
-                    if gap is not None:
+                    if (gap := difference(x, inner)) is not None:
                         return y if gap <= 0 else maximum(other, x)
         least = constant(x)
         for inner in affine(y)[0] if least is not None else ():  # max(max(u, 0) - 1, 0): the inner bound does not tell
@@ -187,14 +186,11 @@ def maximum(a: Expr, b: Expr) -> Expr:
                     beside, bound = constant(sub(y, inner)), constant(v)
                     if beside is not None and bound is not None and bound + beside <= (least or 0):
                         return maximum(add(u, index(beside)), x)
-    if constant(a) is not None:
-        a, b = b, a
-    return Apply("maximum", (a, b), INDEX)
+    return _extreme("maximum", a, b)
 
 
 def minimum(a: Expr, b: Expr) -> Expr:
-    gap = difference(a, b)
-    if gap is not None:
+    if (gap := difference(a, b)) is not None:
         return a if gap <= 0 else b
     for x, y in ((a, b), (b, a)):
         if constant(x) == 0 and is_nonnegative(y):
@@ -202,16 +198,20 @@ def minimum(a: Expr, b: Expr) -> Expr:
         match y:  # min(min(u, n), n); min(n, max(n - c, 0)) is the second
             case Apply("minimum", (u, v), "index"):
                 for inner, other in ((u, v), (v, u)):
-                    gap = difference(x, inner)
-                    if gap is not None:
+                    if (gap := difference(x, inner)) is not None:
                         return y if gap >= 0 else minimum(other, x)
             case Apply("maximum", (u, v), "index") if constant(v) == 0 and is_nonnegative(x):
-                gap = difference(x, u)
-                if gap is not None and gap >= 0:
+                if (gap := difference(x, u)) is not None and gap >= 0:
                     return y
-    if constant(a) is not None:
-        a, b = b, a
-    return Apply("minimum", (a, b), INDEX)
+    return _extreme("minimum", a, b)
+
+
+def _extreme(op: str, a: Expr, b: Expr) -> Expr:
+    whole = Apply(op, (b, a) if constant(a) is not None else (a, b), INDEX)
+    if (simpler := as_extreme(whole, is_size_name)) is None:
+        return whole
+    lines = tuple(from_affine({simpler.variable: line.slope}, line.offset) for line in simpler.lines)
+    return lines[0] if len(lines) == 1 else Apply(simpler.operation, lines, INDEX)
 
 
 def is_nonnegative(expr: Expr) -> bool:

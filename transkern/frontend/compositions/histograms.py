@@ -109,12 +109,22 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
         raise ValueError("x and y must have the same length.")
     if _are_several(bins) and len(bins) != 1 and len(bins) != 2:
         bins = [np.asarray(bins), np.asarray(bins)]
-    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    columns = [x, y] if _are_columns(x, y) else _columns([x, y])  # which would be put side by side
+    counts, edges = _counts_and_edges(columns, bins, range, density, weights)
     return counts, edges[0], edges[1]
 
 
+def _are_columns(x: Any, y: Any) -> bool:
+    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray) or x.ndim != 1 or y.ndim != 1:
+        return False
+    return x.dtype == y.dtype and x.dtype.kind in "fiu"
+
+
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    columns = _columns(sample)
+    return _counts_and_edges(_columns(sample), bins, range, density, weights)
+
+
+def _counts_and_edges(columns: Any, bins: Any, range: Any, density: Any, weights: Any) -> Any:
     edges = _edges_of_all(columns, bins, range)
     counts = _counts_in_cells(columns, edges, weights)
     if density:

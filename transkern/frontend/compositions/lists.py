@@ -210,6 +210,24 @@ def concatenated(arrays: Any) -> Any:
     return np.array(found)
 
 
+def stacked(arrays: Any, what: Any, dimension: Any) -> Any:
+    """Rows that are arrays whose lengths only the run knows, which must be one: the error says of which `dimension`."""
+    if len(arrays) == 0:
+        raise ValueError(f"need at least one array to {what}")
+    size = len(arrays[0])
+    for k in range(len(arrays)):
+        if len(arrays[k]) != size:
+            if what == "stack":
+                raise ValueError("all input arrays must have the same shape")
+            text = "all the input array dimensions except for the concatenation axis must match exactly, but along"
+            at = f"the array at index 0 has size {size} and the array at index {k} has size {len(arrays[k])}"
+            raise ValueError(f"{text} dimension {dimension}, {at}")
+    rows = np.empty((len(arrays), size), arrays[0].dtype)
+    for k in range(len(arrays)):
+        rows[k] = arrays[k]
+    return rows
+
+
 def reduced(function: Any, values: Any, result: Any) -> Any:
     for value in values:
         result = function(result, value)

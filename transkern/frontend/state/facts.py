@@ -135,7 +135,31 @@ class Facts:
     def array_range(self, value: Array) -> tuple[Expr, Expr] | None:
         """``[low, high)`` of all elements of an integer array, over what is known outside it."""
         with self.axis_ranges(value.axes):
-            return self.range_of(value.body)
+            found = self.range_of(value.body)
+        if found is None:
+            return None
+        extents = [b.inhabited(a.extent) for a in value.axes]
+
+        def with_elements(e: Expr) -> Expr | None:  # an axis with elements has one at least
+            match e:
+                case Apply("maximum" | "minimum" as op, (x, Const(int() as k) as bound), "index"):
+                    gaps = [gap for extent in extents if (gap := b.difference(x, extent)) is not None]
+                    if any(gap + 1 >= k for gap in gaps):
+                        return x if op == "maximum" else bound
+            return None
+
+        return b.map_expr(found[0], with_elements), b.map_expr(found[1], with_elements)
+
+    def running_range(self, op: str, value: Array, axis: int) -> tuple[Expr, Expr] | None:
+        """``[low, high)`` of all elements of a running reduction along an axis: an extreme is one of them, a sum of
+        what is not negative at least the first of them, and at most all of them."""
+        found = self.array_range(value)
+        if op in ("max", "min") or found is None:
+            return found
+        low, high = b.constant(found[0]), b.constant(found[1])
+        if op == "sum" and low is not None and high is not None and low >= 0:
+            return found[0], b.add(b.mul(b.index(high - 1), value.axes[axis].extent), b.ONE)
+        return None
 
     def range_of(self, expr: Expr) -> tuple[Expr, Expr] | None:
         """``[low, high)`` of an integer expression, where it is known."""
@@ -150,12 +174,16 @@ class Facts:
                 found = self._names.buffers[buffer]
                 if buffer not in self._aliasing.stored and found.low is not None and found.high is not None:
                     return found.low, found.high
+            case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype == "bool":
+                return b.ZERO, b.index(2)
             case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype != "float64":
                 return self.range_of(a) if a.dtype == "index" or a.dtype.startswith(("int", "uint")) else None
             case Apply("add" | "subtract" as op, (a, c), dtype) if dtype in ("index", "int64"):
                 return self._linear_range(op, a, c)
             case Apply("where", (_, a, c), _):
                 left, right = self.range_of(a), self.range_of(c)
+                if left is not None or right is not None:  # (a size alone is no range: names would have too many)
+                    left, right = left or _itself(a), right or _itself(c)
                 if left and right and a.dtype == c.dtype:
                     return b.minimum(left[0], right[0]), b.maximum(left[1], right[1])
             case Apply("remainder", (_, c), "index"):
@@ -194,6 +222,10 @@ class Facts:
         if left is None or right is None:
             if left is not None and _is_invariant(c):
                 return (b.add(left[0], c), b.add(left[1], c)) if op == "add" else (b.sub(left[0], c), b.sub(left[1], c))
+            if right is not None and _is_invariant(a):
+                if op == "add":
+                    return b.add(a, right[0]), b.add(a, right[1])
+                return b.add(b.sub(a, right[1]), b.ONE), b.add(b.sub(a, right[0]), b.ONE)
             return None
         if op == "add":
             return b.add(left[0], right[0]), b.sub(b.add(left[1], right[1]), b.ONE)
@@ -207,6 +239,13 @@ class Facts:
         else:
             below = b.at_least(extent, high) or self.not_negative(b.sub(extent, high))
         return (low is not None and self.not_negative(low)) or self.not_negative(expr), below
+
+
+def _itself(expr: Expr) -> tuple[Expr, Expr] | None:
+    """The range of what sizes alone say, also as another type."""
+    while isinstance(expr, Apply) and expr.op == "cast" and expr.dtype in ("index", "int64"):
+        (expr,) = expr.args
+    return (expr, b.add(expr, b.ONE)) if expr.dtype == "index" and _is_invariant(expr) else None
 
 
 def _is_invariant(expr: Expr) -> bool:

@@ -195,6 +195,7 @@ def unify_sizes(program: n.Program) -> n.Program:
                 inner = b.map_expr(u, length)
                 if implied(b.compare("greater_equal", inner, k), facts):
                     return inner if op == "maximum" else k
+                return b.rebuild(e, (inner, k))  # not None, or each bound would look again into all that it bounds
         return None
 
     position = 0

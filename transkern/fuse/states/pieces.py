@@ -111,8 +111,8 @@ def _is_still(program: n.Program, value: Expr, between: Sequence[n.Stmt]) -> boo
     return stays(between, buffers_read(value), variables_read(value), program.buffers)
 
 
-def _with_piece(axes: Sequence[Axis], value: Expr, piece: n.Write | n.Store) -> Expr | None:
-    """The value of each element behind a write to a part of the array that is a range along each axis, or one place."""
+def part_of(axes: Sequence[Axis], piece: n.Write | n.Store) -> tuple[Expr, dict[str, Expr]] | None:
+    """Of a piece that is a range along each axis, or one place: whether an element is in it, and at which point."""
     if len(piece.index) != len(axes) or (isinstance(piece, n.Write) and piece.mask is not None):
         return None
     extents = {a.name: a.extent for a in piece.axes} if isinstance(piece, n.Write) else {}
@@ -137,6 +137,15 @@ def _with_piece(axes: Sequence[Axis], value: Expr, piece: n.Write | n.Store) -> 
             inside = b.both(inside, b.compare("less", axis.var, behind))
     if there.keys() != extents.keys():
         return None
+    return inside, there
+
+
+def _with_piece(axes: Sequence[Axis], value: Expr, piece: n.Write | n.Store) -> Expr | None:
+    """The value of each element behind a write to a part of the array that is a range along each axis, or one place."""
+    part = part_of(axes, piece)
+    if part is None:
+        return None
+    inside, there = part
     here = tuple(a.var for a in axes)
     again = False
 

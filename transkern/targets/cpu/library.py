@@ -17,6 +17,7 @@ SCHEDULED = """\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-loop-unroll-and-jam")  // loops are blocked already
 #pragma GCC optimize("no-code-hoisting")  // GCC 12 mixes up sums of choices within choices
+#pragma GCC optimize("no-split-paths")  // a choice that the next iteration goes on with becomes a branch
 #endif
 """
 """Behind the headers of a program.

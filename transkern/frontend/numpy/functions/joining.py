@@ -34,10 +34,14 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     if not isinstance(owner, GrowingList):
         return None
     is_first = a.optional("axis") in (None, Static(0))
-    if owner.rows is not None and owner.rows.kind == "array" and is_first and a.get("dtype") is None:
+    if owner.rows is not None and owner.rows.kind == "array" and a.get("dtype") is None:
         flat = not owner.rows.pool.dims
-        if a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack"):
+        if is_first and (a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack")):
             return compose(ctx, "lists", "concatenated", [owner], {})
+        if flat and a.name in _STACKED:
+            kind = Static("stack" if a.name == "np.stack" else "concatenate")
+            made = compose(ctx, "lists", "stacked", [owner, kind, Static(_STACKED[a.name])], {})
+            return _side_by_side(ctx, a, as_array(ctx, made))
     if not owner.dims or owner.head:
         return None
     what = "stack" if a.name == "np.stack" else "concatenate"
@@ -47,6 +51,15 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
         dtype = dtype_of(ctx, given, "")
         _check_cast(ctx, a, rows.dtype, dtype)
         rows = as_array(ctx, convert(rows, dtype))
+    return _side_by_side(ctx, a, rows)
+
+
+_STACKED = {"np.stack": 0, "np.column_stack": 0, "np.dstack": 1, "np.vstack": 1, "np.row_stack": 1}
+"""What makes one array of several with an axis more: of arrays of one axis, the dimension that errors tell of."""
+
+
+def _side_by_side(ctx: Context, a: Arguments, rows: Array) -> Value | None:
+    """Arrays that are the rows of one, put together."""
     ndim = rows.ndim - 1
     match a.name:
         case "np.stack":

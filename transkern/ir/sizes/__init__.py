@@ -1,0 +1,1 @@
+"""What sizes are, over the sizes that they are made of."""
