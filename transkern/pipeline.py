@@ -142,6 +142,7 @@ from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
+from transkern.fuse.states.whole import hand_out_whole
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.ir.verify import VERIFY, verified
@@ -297,6 +298,7 @@ PASSES: tuple[Pass, ...] = (
     ask_range_first,  # when nobody asks any more what checks say
     name_wrapped,  # when nobody looks for places any more
     allocate_once,  # when nobody asks any more what an iteration has for itself
+    hand_out_whole,  # before what ends as a result of another shape is looked for
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
