@@ -61,6 +61,7 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -286,6 +287,7 @@ PASSES: tuple[Pass, ...] = (
     leave_early,
     drop_dead_scalars,  # the masks that are exits now
     load_once,
+    search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
     block_lanes,
     distribute_epilogues,  # of what has no lanes
