@@ -139,8 +139,8 @@ class Behind:
 
 
 def _leaves(s: n.Stmt) -> bool:
-    """Whether a store in the statement, or what stands behind it, may not be come to: that a loop without stores is left
-    keeps nobody from them."""
+    """Whether a store in the statement, or what is behind it, may be passed by. Leaving a loop without stores passes
+    none by."""
     if isinstance(s, (n.Break, n.Continue, n.Return)):
         return True
     if isinstance(s, n.Loop) and not buffers_written(s):
