@@ -36,6 +36,7 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.kept import keep_elements
+from transkern.fuse.choices.numbers import expect_numbers
 from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
@@ -287,6 +288,7 @@ PASSES: tuple[Pass, ...] = (
     leave_early,
     drop_dead_scalars,  # the masks that are exits now
     load_once,
+    expect_numbers,  # before lanes: each version has its own
     search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
     block_lanes,
