@@ -85,7 +85,7 @@ class _Expecting:
             info = self.buffers[load.buffer] if load is not None else None
             if load is None or info is None or len(load.index) != len(info.dims):
                 return "", b.ZERO
-            work = b.product([b.maximum(b.sub(y.stop, y.start), b.ZERO) for y in around])
+            work = b.product(tuple(b.maximum(b.sub(y.stop, y.start), b.ZERO) for y in around))
             moving = {*scalars_set(s), *(y.axis for y in around)}
             axes = [Axis(y.axis, b.sub(y.stop, y.start)) for y in around]
             fixed = not variables_read(work) & moving and all(y.step == b.ONE for y in around)
