@@ -139,6 +139,7 @@ from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.parts_read import compute_read
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
@@ -228,6 +229,7 @@ PASSES: tuple[Pass, ...] = (
     rotate_states,  # what is left of states that are copied
     unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
+    compute_read,  # of what is left of copies
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
     name_squares,  # XLA would make `x` of `square(sqrt(x))`
