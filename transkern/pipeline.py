@@ -36,6 +36,7 @@ from transkern.fuse.checks.within import check_within
 from transkern.fuse.choices.branches import ask_once, choose_values, compute_choices
 from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.kept import keep_elements
+from transkern.fuse.choices.numbers import expect_numbers
 from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
@@ -61,6 +62,7 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -139,12 +141,14 @@ from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.parts_read import compute_read
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.fuse.states.reserved_once import allocate_once
 from transkern.fuse.states.rotation import rotate_states
 from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.fuse.states.updates import merge_updates
+from transkern.fuse.states.whole import hand_out_whole
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.nodes import Library, Program, Stmt
 from transkern.ir.traverse import buffers_written, walk
@@ -231,6 +235,7 @@ PASSES: tuple[Pass, ...] = (
     rotate_states,  # what is left of states that are copied
     unswitch_subscripts,  # of what is one statement now
     compute_by_steps,  # where no copy takes part any more
+    compute_read,  # of what is left of copies
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
     name_squares,  # XLA would make `x` of `square(sqrt(x))`
@@ -292,6 +297,8 @@ PASSES: tuple[Pass, ...] = (
     leave_early,
     drop_dead_scalars,  # the masks that are exits now
     load_once,
+    expect_numbers,  # before lanes: each version has its own
+    search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
     block_lanes,
     distribute_epilogues,  # of what has no lanes
@@ -304,6 +311,7 @@ PASSES: tuple[Pass, ...] = (
     ask_range_first,  # when nobody asks any more what checks say
     name_wrapped,  # when nobody looks for places any more
     allocate_once,  # when nobody asks any more what an iteration has for itself
+    hand_out_whole,  # before what ends as a result of another shape is looked for
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
 
 M = 37
 
@@ -126,3 +127,35 @@ def test_nothing_is_computed_for_its_check_alone() -> None:
 def test_iterations_with_loops_inside_have_a_flag_each() -> None:
     text = kernels(bilateral)
     assert "int64_t wrong" in text and re.search(r"failed\w*_lanes\w*\[lane\w*\] = ", text)
+
+
+def cut_bins(x: Any, low: float, high: float, n: int) -> Any:
+    out = np.zeros(n, np.int64)
+    for i in range(len(x)):
+        out[min(int((x[i] - low) / (high - low) * n), n - 1)] += 1
+    return out
+
+
+def floored(x: Any, low: float, high: float, n: int) -> Any:
+    out = np.zeros(n)
+    for v in x:
+        k = math.floor((v - low) / (high - low) * n)
+        if 0 <= k < n:
+            out[k] += v
+    return out
+
+
+@pytest.mark.parametrize("function", [cut_bins, floored])
+def test_places_that_are_floats_first(function: Callable[..., Any]) -> None:
+    """A number is divided once, and made a place of whatever it is: what does not fit is found behind that."""
+    x = np.linspace(0.0, 1.0, 2500)
+    compiled = transkern.compile(function, target="cpu")
+    alike(function, x, 0.0, 1.0, 20, compiled=compiled)
+    assert "in_bounds &= " not in compiled.emit(target="cpu")
+    for special in (np.nan, np.inf, -np.inf, -5.0, -0.9, 7.0):
+        for place in (0, 1100, 2499):
+            given = x.copy()
+            given[place] = special
+            alike(function, given, 0.0, 1.0, 20, compiled=compiled)
+    alike(function, x, 0.0, 0.0, 20, compiled=compiled)
+    alike(function, x, 0.0, 1.0, 0, compiled=compiled)

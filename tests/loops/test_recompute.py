@@ -144,3 +144,28 @@ def test_places_of_another_type_are_converted_where_they_are_used(dtype: str, mo
     for target in ("cpu", on_target("cuda", monkeypatch)):
         for values in ([0, 1, 1, 0], [5, 2, 9], [], [-3, 1]):
             alike(counted, np.array(values).astype(dtype), target=target)
+
+
+def lagged(x: Any) -> Any:
+    d = x - x[0]
+    return np.correlate(d, d[: len(d) // 2], "full")
+
+
+def weighted(x: Any) -> Any:
+    low = np.where(x < 0, x * 0.5, x)
+    return np.convolve(low, x[: len(x) // 3], "valid"), np.correlate(low, x[:2])
+
+
+def at_three(x: Any) -> Any:
+    d = x - 1
+    return np.lib.stride_tricks.sliding_window_view(d, 3).max(axis=1)
+
+
+@pytest.mark.parametrize(("function", "kept"), [(lagged, 1), (weighted, 1), (at_three, 0)])
+def test_windows_read_what_has_been_computed(function: Callable[..., Any], kept: int) -> None:
+    """Each element is part of as many windows as one has elements: for a few, that the text says, it is computed."""
+    program = program_of(function, (np.zeros(12),), pipeline.passes_for("cpu"))
+    made = [program.buffers[s.buffer] for s in walk(program.body) if isinstance(s, n.Alloc)]
+    assert len({x.name for x in made if x.name in ("d", "low")}) == kept
+    for size in (3, 12, 200):
+        alike(function, np.arange(size) % 7 - 3.0)

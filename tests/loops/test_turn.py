@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
+from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.traverse import walk
+from transkern.ir.traverse import variables_read, walk
 from transkern.pipeline import PASSES, program_of
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
@@ -130,3 +132,50 @@ def test_the_error_of_a_step_comes_from_the_copied_loop_too() -> None:
     a[50, 50] = -1.0
     with pytest.raises(ValueError, match=r"math domain error|expected a nonnegative"):
         transkern.compile(factor, target="cpu")(a)
+
+
+def nearest(q, k):
+    out = np.zeros(len(q))
+    s = np.zeros(len(k))
+    for i in range(len(q)):
+        m = -np.inf
+        for j in range(len(k)):
+            t = 0.0
+            for a in range(q.shape[1]):
+                t += q[i, a] * k[j, a]
+            s[j] = t / q.shape[1]
+            m = max(m, s[j])
+        z = 0.0
+        for j in range(len(k)):
+            z += s[j] - m
+        out[i] = z
+    return out
+
+
+@pytest.mark.parametrize(("rows", "pays"), [(100, True), (15, False), (1, False), (5000, True)])
+def test_blocks_of_a_range_are_the_range(rows: int, pays: bool) -> None:
+    """A loop that goes block by block has as many iterations as before: fewer rows than a block are some, too."""
+    source = "import numpy as np\n" + inspect.getsource(nearest)
+    program = program_of(source, "nearest", "nearest(float64[n,m], float64[p,m])", PASSES)
+    turned = {s.buffer for s in walk(program.body) if isinstance(s, n.Alloc) and "turned" in s.buffer}
+    ifs = [s for s in walk(program.body) if isinstance(s, n.If)]
+    (condition,) = (s.condition for s in ifs if {x.buffer for x in s.then if isinstance(x, n.Alloc)} & turned)
+    assert any(isinstance(s, n.Loop) and b.constant(s.step) == 1024 for s in walk(program.body))
+    sizes = {name: b.index(5 if name == "m." else rows) for name in variables_read(condition)}
+    assert b.substitute(condition, sizes) == (b.TRUE if pays else b.FALSE)
+
+
+@pytest.mark.parametrize("size", [1, 15, 31, 33, 47, 63, 64, 97, 1030])
+def test_lanes_of_half_a_block(size: int) -> None:
+    """What is left behind whole blocks of lanes goes in halves of one, in quarters, and by what is left of these."""
+    rng = np.random.default_rng(size)
+    q, k = rng.standard_normal((min(size, 40), 7)), rng.standard_normal((size, 7))
+    alike(nearest, q, k)
+    alike(nearest, q, np.where(k > 2, np.inf, k))
+
+
+def test_half_a_block_has_as_many_sums_as_an_addition_takes() -> None:
+    source = "import numpy as np\n" + inspect.getsource(nearest)
+    program = program_of(source, "nearest", "nearest(float64[n,m], float64[p,m])", PASSES)
+    sizes = {b.constant(program.buffers[s.buffer].dims[0]) for s in walk(program.body) if isinstance(s, n.Alloc)}
+    assert {64, 32, 16} <= sizes

@@ -4,11 +4,13 @@ numbers."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.ir import nodes as n
@@ -184,3 +186,27 @@ def test_a_kept_axis_makes_no_array() -> None:
     source = source_of(by_keepdims)
     program = pipeline.program_of(source, "by_keepdims", "f(float64[n])", pipeline.passes_for("cpu"))
     assert [name for name, buffer in program.buffers.items() if buffer.role == "temporary"] == []
+
+
+def lags(x: Any, k: int) -> Any:
+    out = np.empty(k)
+    for lag in range(k):
+        m = len(x) - lag
+        out[lag] = np.sum(x[lag:] * x[:m])
+    return out
+
+
+def checked_lags(x: Any, k: int) -> Any:
+    n = len(x)
+    if k > n:
+        raise ValueError("more lags than numbers")
+    return np.array([np.sum(x[lag:n] * x[0 : n - lag]) for lag in range(k)])
+
+
+@pytest.mark.parametrize("function", [lags, checked_lags])
+def test_lengths_that_have_a_name(function: Callable[..., Any]) -> None:
+    """A sum over a range that moves from lane to lane stays one along vectors, however its end is spelled."""
+    compiled = transkern.compile(function, target="cpu")
+    for size, k in ((300, 7), (40, 40), (3, 3), (3, 9), (0, 0), (5, 0)):
+        alike(function, np.arange(size) % 5 - 2.0, k, compiled=compiled)
+    assert "simd reduction(+: " in compiled.emit(target="cpu")

@@ -20,7 +20,7 @@ from transkern.analysis.integers import Condition, Either, Form
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
-from transkern.ir.traverse import buffers_read, buffers_used, buffers_written, walk
+from transkern.ir.traverse import bodies, buffers_read, buffers_used, buffers_written, walk
 
 _T = TypeVar("_T")
 
@@ -52,7 +52,7 @@ class Behind:
             if twice < 0 and any(axes[axis] > 1 for axis in own):
                 twice = k
             inside = list(walk((s,)))
-            leaves = any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in inside)
+            leaves = _leaves(s)
             orderly = not leaves and not any(isinstance(x, n.While) for x in inside)
             if leaves and self._leaves < 0:
                 self._leaves = k
@@ -136,6 +136,16 @@ class Behind:
             if q.possible():
                 return False
         return True
+
+
+def _leaves(s: n.Stmt) -> bool:
+    """Whether a store in the statement, or what is behind it, may be passed by. Leaving a loop without stores passes
+    none by."""
+    if isinstance(s, (n.Break, n.Continue, n.Return)):
+        return True
+    if isinstance(s, n.Loop) and not buffers_written(s):
+        return any(isinstance(x, n.Return) for x in walk(s.body))
+    return any(_leaves(x) for block in bodies(s) for x in block)
 
 
 def _joined(stores: Sequence[Access]) -> list[Access]:

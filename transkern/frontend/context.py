@@ -235,6 +235,8 @@ class Context:
         caught = guards.caught(self, guards.error_class(error)) if self.control.catching else None
         if caught is None:
             guards.raise_unless(self, condition, error, message, args)
+            if self.emitter.out is self.emitter.root:
+                self.facts.hold(condition)
         else:
             guards.leave_try(self, condition, *caught, error, message, args)
         if condition == b.FALSE:

@@ -14,7 +14,7 @@ from transkern.frontend.values.values import Array
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
-from transkern.ir.facts import Fact, facts_of, implied
+from transkern.ir.facts import Fact, conjuncts, facts_of, implied
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _SHORT = ("int8", "int16", "uint8", "uint16")  # whose least and largest value is worth knowing
@@ -60,6 +60,13 @@ class Facts:
             yield
         finally:
             del self.conditions[count:]
+
+    def hold(self, condition: Expr) -> None:
+        """From here to the end of the function, `condition` holds: who comes here has passed a check of it. Known are
+        its parts on sizes and scalars of the arguments, which keep their values."""
+        for part in conjuncts(condition):
+            if variables_read(part) <= self.entry and not buffers_read(part):
+                self.conditions += facts_of(part)
 
     def not_negative(self, expr: Expr) -> bool:
         """Whether an integer is certainly not negative here."""

@@ -156,7 +156,6 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
             return b.maximum(bound, b.ZERO)
         if ctx.facts.assume_at_least(extent, back):
             return bound
-    gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
-    if floor == 0 and b.is_nonnegative(gap) and ctx.facts.not_negative(bound):
+    if ctx.facts.not_negative(bound):
         return bound
     return b.where(b.compare("less", bound, b.ZERO), b.maximum(b.add(extent, bound), b.index(floor)), bound)

@@ -122,6 +122,8 @@ class Branches(Assignments):
                     ctx.emitter.out.append(replace(raised, condition=b.logical_not(when)))  # at its own place
                 case _:
                     ctx.emit(n.If(when, tuple(leaves)))
+            if ctx.emitter.out is ctx.emitter.root and not ctx.control.catching:
+                ctx.facts.hold(b.logical_not(when))
             ctx.emitter.out.extend(stays)  # not in a branch: what it binds holds from here on
         elif out1 or out2:
             again = ctx.let(condition, "chosen") if behind.memory else condition

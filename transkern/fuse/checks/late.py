@@ -136,8 +136,6 @@ def _does_no_harm(e: Expr, computed: set[str]) -> bool:
             continue
         if x.dtype.startswith(("float", "complex", "bool")):
             continue
-        if x.op == "cast" and x.args[0].dtype.startswith(("float", "complex")):
-            return False
         if x.op in _PARTIAL and not (isinstance(x.args[1], Const) and x.args[1].value not in (0, -1)):
             return False
     return True

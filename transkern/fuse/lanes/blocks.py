@@ -69,6 +69,9 @@ _MOVING = 2 * VECTOR
 _SHORT = 4
 """Iterations of a loop inside that are no lanes: the columns of a point."""
 
+_BUSY = 4 * VECTOR
+"""What lanes must have for one addition to begin while the last ones are under way."""
+
 _CHAINS = 16
 """Lanes where what they touch is not contiguous."""
 
@@ -277,15 +280,22 @@ class _Blocking:
         self, plan: _Plan, held: set[str], values: list[Copy], start: Expr, count: int, few: int
     ) -> tuple[n.Stmt, ...]:
         """The last block, of fewer lanes than `count`: a `few` at a time where it has as many, so that what lanes hold
-        stays in registers."""
-        loop = plan.lanes
+        stays in registers, and half a block before these where few would wait for each other's additions."""
+        loop, width = plan.lanes, widest(plan.body, self.buffers)
         if not held or few >= count or b.constant(_extent(loop)) is not None:
             return self.together(plan, held, values, start, b.index(count), b.sub(loop.stop, start))
         block, size = Var(self.names.fresh(f"{loop.axis}_few")), b.index(few)
         whole = self.together(plan, held, values, block, size, size)
         rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
         body = n.If(b.compare("less_equal", b.add(block, size), loop.stop), whole, rest, span=loop.span)
-        return (n.Loop(block.name, start, loop.stop, size, "sequential", (body,), span=loop.span),)
+        first: list[n.Stmt] = []
+        if 2 * few < count and few * len(values) * width < _BUSY:
+            half = b.index(count // 2)
+            behind = b.add(start, half)
+            enough = b.compare("less_equal", behind, loop.stop)
+            first.append(n.If(enough, self.together(plan, held, values, start, half, half), span=loop.span))
+            start = b.where(enough, behind, start)
+        return (*first, n.Loop(block.name, start, loop.stop, size, "sequential", (body,), span=loop.span))
 
     def held(self, plan: _Plan) -> set[str]:
         """The scalars that live longer than one run of statements without loops: each lane has its own."""

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from transkern.fuse.lowering.unchanged import stays
 from transkern.fuse.scalars.places import divides_for
+from transkern.fuse.states.reading import slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
@@ -168,9 +169,13 @@ class _Read(NamedTuple):
     around: tuple[Axis, ...]
 
     def is_once(self, s: n.Define) -> bool:
-        """Whether each element is read for a few points at most."""
+        """Whether each element is read for a few points at most: not for all of a sum, nor for all windows over it."""
         moving = set[str]().union(*map(variables_read, self.place))
-        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around if a.extent != b.ONE)
+        return (
+            len(self.place) == len(s.axes)
+            and all(a.name in moving for a in self.around if a.extent != b.ONE)
+            and not any(slides(i, self.around) for i in self.place)
+        )
 
     def is_in_order(self, s: n.Define) -> bool:
         """Whether elements are read as they are made: loops fuse there, and the user's name stays."""

@@ -67,9 +67,10 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
     out: list[n.Stmt] = [with_bodies(s, lambda inner: _block(inner, uses, variables)) for s in statements]
     position = 0
     while position < len(out):
-        s = out[position]
+        s, length = out[position], len(out)
         match s:
             case n.Assign(target, Var(source)) if source != target and _taken_over(out, position, source, target, uses):
+                position -= length - len(out) - 1  # a copy before it went, too
                 continue
             case n.Assign(target, Var(source)) if source != target and uses[source] == 1:
                 at = _origin(out, position, source, target, variables)

@@ -77,7 +77,8 @@ class Ordering:
 
     def statement(self, s: n.Stmt) -> n.Stmt:
         if isinstance(s, n.Loop) and s.kind == "parallel":
-            again = replace(s, body=tuple(_from_zero(x, s.axis) if isinstance(x, n.Loop) else x for x in s.body))
+            told = _with_bounds(s.body)
+            again = replace(s, body=tuple(_from_zero(x, s.axis) if isinstance(x, n.Loop) else x for x in told))
             if self.suits(again):
                 return replace(s, body=self.in_order(again.body, s.axis))
         return with_bodies(s, self.block)
@@ -245,6 +246,24 @@ def _nest(s: n.Loop) -> tuple[list[n.Loop], n.Loop]:
         around.append(s)
         s = s.body[0]
     return around, s
+
+
+def _with_bounds(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    """The statements with loops whose bounds are what names before them stand for (``length = n - lag``)."""
+    lets: dict[str, Expr] = {}
+
+    def told(s: n.Stmt) -> n.Stmt:
+        s = with_bodies(s, lambda inner: tuple(map(told, inner)))
+        if not isinstance(s, n.Loop):
+            return s
+        return replace(s, start=b.substitute(s.start, lets), stop=b.substitute(s.stop, lets))
+
+    made: list[n.Stmt] = []
+    for s in body:
+        if isinstance(s, n.Let) and s.value.dtype == "index" and not buffers_read(s.value):
+            lets[s.name] = b.substitute(s.value, lets)
+        made.append(told(s) if lets else s)
+    return tuple(made)
 
 
 def _from_zero(s: n.Loop, axis: str) -> n.Loop:

@@ -304,17 +304,40 @@ def _work(outer: n.Loop, chain: list[n.Loop]) -> Expr | None:
     first: dict[str, Expr] = {}
     last: dict[str, Expr] = {}
     total: Expr = b.ONE
-    for loop in chain:
-        bounds = (loop.start, loop.stop)
+    for start, stop, loop in _ranges(chain):
+        bounds = (start, stop)
         if any(variables_read(e) & changed or buffers_read(e) & written for e in bounds):
             return None
-        extents = [b.sub(b.substitute(loop.stop, known), b.substitute(loop.start, known)) for known in (first, last)]
+        extents = [b.sub(b.substitute(stop, known), b.substitute(start, known)) for known in (first, last)]
         step = b.constant(loop.step)
         if not step or step < -1:
             return None
         extents = [b.floordiv(e, b.index(step)) if step > 0 else b.neg(e) for e in extents]
         total = b.mul(total, b.maximum(b.maximum(*extents), b.ZERO))
-        ends = [b.substitute(loop.start, first), b.sub(b.substitute(loop.stop, last), b.index(step))]
+        ends = [b.substitute(start, first), b.sub(b.substitute(stop, last), b.index(step))]
         first[loop.axis], last[loop.axis] = ends
     return total
 
+
+def _ranges(chain: list[n.Loop]) -> Iterator[tuple[Expr, Expr, n.Loop]]:
+    """The loops with their ranges, where two that go through one range block by block are one loop over it."""
+    blocks: dict[str, n.Loop] = {}
+    strips: dict[int, n.Loop] = {}
+    for loop in chain:
+        outer = blocks.get(loop.start.name) if isinstance(loop.start, Var) else None
+        readers = [x for x in chain if outer and outer.axis in variables_read(x.start) | variables_read(x.stop)]
+        if outer is not None and b.constant(loop.step) == 1 and loop.stop in _ends(outer) and readers == [loop]:
+            strips[id(loop)] = outer
+        if (b.constant(loop.step) or 0) > 1:
+            blocks[loop.axis] = loop
+    whole = {id(outer) for outer in strips.values()}
+    for loop in chain:
+        range_of = strips.get(id(loop), loop)
+        if id(loop) not in whole:
+            yield range_of.start, range_of.stop, loop
+
+
+def _ends(outer: n.Loop) -> tuple[Expr, ...]:
+    """Where a block of the loop ends: behind its last iteration, which is cut at the end of the range."""
+    end = b.add(Var(outer.axis), outer.step)
+    return b.minimum(end, outer.stop), b.minimum(outer.stop, end)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from transkern.fuse.scalars.places import divides_for
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
@@ -54,13 +55,16 @@ def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> 
     if divides_for(reader, made.buffer) and not _is_flat(made):
         return 0
     found = set()
-    outer = () if isinstance(reader, n.Let) else tuple(a.name for a in reader.axes)
+    outer = () if isinstance(reader, n.Let) else reader.axes
     for x, axes in _loads(reader.value, outer):
         if x.buffer == made.buffer:
-            along = _axes_along(x.index, axes)
+            names = sorted(a.name for a in axes)
+            along = _axes_along(x.index, names)
             if len(x.index) != len(made.axes):
                 return 0
-            if along != sorted(axes) and not (is_cheap(made.value) and _is_where_it_is_read(made)):
+            if along != names and not (is_cheap(made.value) and _is_where_it_is_read(made)):
+                return 0
+            if any(slides(i, axes) for i in x.index) and not isinstance(made.value, Load):
                 return 0
             if along is None and sum(isinstance(e, Load) for e in walk_expr(made.value)) > 1:
                 return 0
@@ -82,7 +86,14 @@ def _is_flat(made: n.Define) -> bool:
     return variables_read(left).isdisjoint(a.name for a in made.axes)
 
 
-def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ...]]]:
+def slides(place: Expr, around: Iterable[Axis]) -> bool:
+    """Whether windows over elements overlap, of no size that the text says: axes around go by steps of one length."""
+    terms, _ = affine(place)
+    steps = [abs(terms.get(a.var, 0)) for a in around if not isinstance(a.extent, Const)]
+    return max(Counter(filter(None, steps)).values(), default=0) > 1
+
+
+def _loads(e: Expr, axes: tuple[Axis, ...]) -> Iterator[tuple[Load, tuple[Axis, ...]]]:
     """What an expression loads, each with the axes that it is loaded for, reductions' own among them."""
     left = [(e, axes)]
     while left:
@@ -94,7 +105,7 @@ def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ..
             case Apply(args=args):
                 left += [(arg, over) for arg in args]
             case Reduce(axes=own, body=body):
-                left.append((body, (*over, *(a.name for a in own))))
+                left.append((body, (*over, *own)))
             case _:
                 pass
 
