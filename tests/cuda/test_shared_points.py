@@ -1,0 +1,98 @@
+"""Few points with long loops: several blocks share each, which meet at every reduction. Against NumPy."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cuda.support import program_from, small_teams
+from tests.tools import on_target
+from transkern.targets.cuda import load as loading
+from transkern.targets.cuda import pieces
+from transkern.targets.cuda.emit import emit
+from transkern.targets.cuda.simulator import device
+
+RNG = np.random.default_rng(3)
+
+
+@pytest.fixture(autouse=True)
+def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+
+
+def of_rows(x):
+    d = x - x.min(axis=1, keepdims=True)
+    total = d.sum(axis=1, keepdims=True)
+    return d / np.where(total == 0, 1, total), (x >= -9).all(axis=1)
+
+
+def row_by_row(x):
+    out, counts = np.empty_like(x), np.empty(x.shape[0], np.int64)
+    for i in range(x.shape[0]):
+        count = 0
+        for j in range(x.shape[1]):
+            if x[i, j] > 2:
+                count += 1
+        counts[i] = count
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, x.shape[1] - 1 - j] - count
+    return out, counts
+
+
+def of_columns(x):
+    return x.argmax(axis=0), np.abs(x - x.max(axis=0)).sum(axis=0)
+
+
+def _whole(*shape: int) -> Any:
+    return RNG.integers(-9, 9, shape).astype(np.float64)
+
+
+CALLS = [
+    (of_rows, [(3, 150), (1, 1), (0, 7), (9, 64)]),
+    (row_by_row, [(3, 150), (1, 1), (0, 7), (9, 64)]),
+    (of_columns, [(150, 3), (150, 11), (1, 1), (40, 5)]),
+]
+
+
+@pytest.mark.parametrize(("function", "shapes"), CALLS, ids=lambda x: getattr(x, "__name__", ""))
+def test_two_blocks_share_each_point(function: Any, shapes: list[tuple[int, ...]]) -> None:
+    code, text = emit(program_from(function, f"{function.__name__}(float64[n, m])"))
+    call = loading.function(function.__name__, code, small_teams(text), simulate=True)
+    for shape in shapes:
+        x = _whole(*shape)
+        for _ in range(2):  # the blocks leave their counters as they were
+            for mine, theirs in zip(call(x), function(x), strict=True):
+                np.testing.assert_array_equal(mine, theirs)
+
+
+def test_how_many_blocks_share_points() -> None:
+    space: dict[str, Any] = {"cp": device, "np": np, "functools": functools, "threading": threading}
+    exec(pieces.helpers({"_sharing"}), space)
+    blocks_of, sharing = space["_blocks_of"], space["_sharing"]
+    assert [blocks_of(*given) for given in ((1, 127), (1, 128), (1, 1 << 20), (33, 1 << 20), (67, 1 << 20))] == [
+        1, 4, 128, 4, 1,
+    ]  # fmt: skip
+    assert [int(x) for x in sharing(1 << 20, 1 << 20)[:4]] == [4096, 256, 1, 1]
+    assert [int(x) for x in sharing(16, 1 << 20)[:4]] == [128, 1024, 128, 64]
+    assert [int(x) for x in sharing(3, 1 << 20)[:4]] == [128, 1024, 256, 128]
+    assert [int(x) for x in sharing(16, 1000)[:4]][2:] == [64, 1]
+
+
+def reversed_rows(x, out):
+    total = np.exp(x).sum(axis=1)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] / total[i]
+    return out[:, ::-1] / np.abs(out).max(axis=1, keepdims=True)
+
+
+def test_what_threads_of_other_blocks_store_is_not_taken_for_constant() -> None:
+    text = emit(program_from(reversed_rows, "reversed_rows(float64[n, m], float64[n, m])"))[0]
+    given = dict(re.findall(r"__global__ void __launch_bounds__\([^)]*\) (\w+)\(\s*([^)]*)\)", text))
+    rows, shared = given["reversed_rows_out"], given["reversed_rows_out_shared"]
+    assert "double *out" in shared and shared.startswith(rows)
