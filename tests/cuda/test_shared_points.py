@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 
-from tests.cuda.support import program_from, small_teams
+from tests.cuda.support import Recorder, program_from, recorder, small_teams
+from tests.cuda.test_sanitized import run_checked
 from tests.tools import on_target
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda import pieces
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.simulator import device
+
+__all__ = ["recorder"]
 
 RNG = np.random.default_rng(3)
 
@@ -48,6 +51,11 @@ def of_columns(x):
     return x.argmax(axis=0), np.abs(x - x.max(axis=0)).sum(axis=0)
 
 
+def running_columns(x):
+    c = np.cumsum(2 * x + 1, axis=0)
+    return c, c[-1] - c, np.maximum.accumulate(x, axis=0)
+
+
 def _whole(*shape: int) -> Any:
     return RNG.integers(-9, 9, shape).astype(np.float64)
 
@@ -56,6 +64,7 @@ CALLS = [
     (of_rows, [(3, 150), (1, 1), (0, 7), (9, 64)]),
     (row_by_row, [(3, 150), (1, 1), (0, 7), (9, 64)]),
     (of_columns, [(150, 3), (150, 11), (1, 1), (40, 5)]),
+    (running_columns, [(150, 3), (150, 11), (1, 1), (33, 5)]),
 ]
 
 
@@ -96,3 +105,18 @@ def test_what_threads_of_other_blocks_store_is_not_taken_for_constant() -> None:
     given = dict(re.findall(r"__global__ void __launch_bounds__\([^)]*\) (\w+)\(\s*([^)]*)\)", text))
     rows, shared = given["reversed_rows_out"], given["reversed_rows_out_shared"]
     assert "double *out" in shared and shared.startswith(rows)
+
+
+def rising(x):
+    return np.cumprod(x, axis=0)
+
+
+def test_running_products_of_floats_stay_in_order() -> None:
+    text = emit(program_from(rising, "rising(float64[n, m])"))[0]
+    assert "Parts " not in text and "scan(" not in text
+
+
+@pytest.mark.parametrize("kind", ["memory", "race"])
+def test_columns_that_run_together_do_not_race(kind: Literal["memory", "race"], recorder: Recorder) -> None:
+    program = program_from(running_columns, "running_columns(float64[n, m])")
+    run_checked(program, (_whole(70, 9),), recorder, kind)

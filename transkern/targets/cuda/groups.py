@@ -250,7 +250,8 @@ struct Parts {
     // The first of the points that the block has at a time, and how far it is from there to the next.
     __device__ long long first() const { return team * (long long)width; }
     __device__ long long step() const { return gridDim.x / blocks * (long long)width; }
-    __device__ long long rank() const { return is_there ? block * parts + part : 1ll << 62; }
+    __device__ int place() const { return block * parts + part; }
+    __device__ long long rank() const { return is_there ? place() : 1ll << 62; }
     __device__ int size() const { return whole; }
     __device__ long long start(const long long low) const {
         return is_there ? low + ((rank() - low) & (size() - 1)) : 1ll << 62;
@@ -277,13 +278,53 @@ struct Parts {
         for (int k = part % several; k < left; k += several) value = op(value, slots[turn][k * width + point]);
         for (int distance = 16; distance >= width; distance >>= 1) value = op(value, from_lane_xor(value, distance));
         if (blocks == 1) return value;
-        T *const theirs = (T *)(rows + 16ll * width * (turn * gridDim.x + team * blocks)) + point;
-        if (part == 0) theirs[block * width] = value;
-        meeting.meet();
+        const T *const theirs = of_blocks(value);
         value = theirs[0];
 #pragma unroll 1
         for (int k = 1; k < blocks; ++k) value = op(value, theirs[k * width]);
         return value;
+    }
+    // The values of a point that its blocks have, one each `width` elements.
+    template <class T>
+    __device__ const T *of_blocks(const T value) {
+        T *const theirs = (T *)(rows + 16ll * width * (turn * gridDim.x + team * blocks)) + point;
+        if (part == 0) theirs[block * width] = value;
+        meeting.meet();
+        return theirs;
+    }
+    // What the threads of the point before this one have come to: first those of a warp, then warps, then blocks.
+    template <class T, class Op>
+    __device__ T scan(const T value, const Op op, T &total) {
+        T before = Op::start();
+        total = value;
+        if (parts == 1) return before;
+        __shared__ T slots[2][THREADS / 2];
+        const int lane = threadIdx.x & 31, several = width < 32 ? 32 / width : 1, left = parts / several;
+        T upto = value;
+        for (int distance = width; distance < 32; distance <<= 1) {
+            const T other = from_lane(upto, (lane - distance) & 31);
+            if (lane >= distance) upto = op(other, upto);
+        }
+        turn ^= 1;
+        if (part % several == several - 1) slots[turn][part / several * width + point] = upto;
+        const T own = from_lane(upto, (lane - width) & 31);
+        __syncthreads();
+        total = Op::start();
+#pragma unroll 1
+        for (int k = 0; k < left; ++k) {
+            if (k == part / several) before = total;
+            total = op(total, slots[turn][k * width + point]);
+        }
+        if (width < 32 && lane >= width) before = op(before, own);
+        if (blocks == 1) return before;
+        const T *const theirs = of_blocks(total);
+        T earlier = total = Op::start();
+#pragma unroll 1
+        for (int k = 0; k < blocks; ++k) {
+            if (k == block) earlier = total;
+            total = op(total, theirs[k * width]);
+        }
+        return op(earlier, before);
     }
     struct Any {
         static __device__ bool start() { return false; }

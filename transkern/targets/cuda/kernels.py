@@ -24,7 +24,7 @@ from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, print_sums
-from transkern.targets.cuda.forms.parts import open_points, shares_points, stores_elements
+from transkern.targets.cuda.forms.parts import open_points, scans_together, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
@@ -138,7 +138,7 @@ class KernelPrinter:
         least = 0 if any(map(stores_elements, shared(inner))) else SHORT_ROWS  # those that are stored have a block each
         return (
             kernel.placement == "grid" and not (has_guards(loop) or rows.partials or rows.slices)
-            and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_points(inner, stores=True)
+            and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_points(inner, stores=True) and scans_together(nest(loop)[0], inner)
         )  # fmt: skip
 
     def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False) -> KernelText:
@@ -147,7 +147,7 @@ class KernelPrinter:
         axes, inner = nest(loop)
         rows = not by_points and (kernel.placement == "rows" or self.needs_rows(inner))
         guarded = has_guards(loop)
-        one_each = rows or guarded or not shares_points(inner, stores=by_points)
+        one_each = rows or guarded or not (shares_points(inner, stores=True) and scans_together(axes, inner))
         parts = [] if one_each else [self.unit.local(f"shared_{what}") for what in ("parts", "blocks", "memory")]
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
@@ -193,7 +193,7 @@ class KernelPrinter:
             sharing = self.unit.local("sharing")
             order = open_points(group, axes, parts, sharing)
             body = GroupBody(self.unit, sharing, kernel, group.depth, warps=False)
-            body.order, body.loops = order, 1
+            body.order, body.loops, body.tall = order, 1, True
             body.held, body.cited = group.held, group.cited
             body.nested(inner)
             group.take(body)
@@ -248,7 +248,7 @@ class KernelPrinter:
             each = max([1, *scans]) if tile is None else tile.held
             launch = Launch("rows", (b.product(counts), width), each)
         elif parts:
-            inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
+            inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             short = not any(map(stores_elements, shared(inner)))
             launch = Launch("parts", (b.product(counts), width), along=by_points, short=short)

@@ -21,22 +21,26 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
-from transkern.ir.traverse import walk
+from transkern.ir.traverse import buffers_read, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import extent_of, points_of
+from transkern.targets.cuda.forms.scans import goes_in_order
 from transkern.targets.cuda.nests import is_long, own, search, shared
 
 if TYPE_CHECKING:
     from transkern.targets.cuda.group import GroupBody
 
 
+_PLAIN = (n.Let, n.Accumulator, n.Accumulate, n.Loop, n.Store, n.If, n.Scanning)
+
+
 def shares_points(inner: Sequence[n.Stmt], stores: bool = False) -> bool:
     """Whether the iterations of a nest are reductions that several threads may share: long, and nothing beside them
     that one thread would do in order. `stores`: or loops that store a point's own elements."""
     loops = [*shared(inner)]
-    if not loops or any(not isinstance(s, n.Loop) or not any(s is x for x in inner) for s in loops):
+    if not loops or any(not any(s is x for x in inner) for s in loops):
         return False
-    plain = all(isinstance(x, (n.Let, n.Accumulator, n.Accumulate, n.Loop, n.Store, n.If)) for x in walk(inner))
+    plain = all(isinstance(x, _PLAIN) for x in walk(inner))
     if not plain or any(isinstance(x, n.Loop) and x.kind == "sequential" for x in own(inner)):
         return False
     if not stores and any(stores_elements(s) for s in loops):
@@ -48,7 +52,15 @@ def shares_points(inner: Sequence[n.Stmt], stores: bool = False) -> bool:
 
 def stores_elements(s: n.Stmt) -> bool:
     """Whether a loop of a point stores elements of its own."""
-    return any(isinstance(x, n.Store) for x in walk((s,)))
+    return any(isinstance(x, (n.Store, n.Scanning)) for x in walk((s,)))
+
+
+def scans_together(axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> bool:
+    """Whether the running totals of all points are as long, and may be taken in parts: their threads meet chunk by
+    chunk."""
+    bound = {a.axis for a in axes} | {x.name for x in walk(inner) if isinstance(x, (n.Let, n.Accumulator))}
+    scans = [x for x in walk(inner) if isinstance(x, n.Scanning)]
+    return all(not (variables_read(s.stop) & bound or buffers_read(s.stop) or goes_in_order(s)) for s in scans)
 
 
 def open_points(of: GroupBody, axes: Sequence[n.Loop], given: Sequence[str], sharing: str) -> Expr:
