@@ -212,4 +212,4 @@ def test_a_thread_loads_ahead_and_rounds_as_before() -> None:
         x[rows // 2, 1], x[-1, 2] = np.nan, -0.0
         alike(in_columns, x, 0.25, compiled=columns)
         alike(product, x.T, RNG.standard_normal((rows, 2)), compiled=products)
-    assert "y_last" in columns.emit() and "ahead0[8]" in columns.emit() and "ahead0[8]" in products.emit()
+    assert "y_last" in columns.emit() and "ahead0[16]" in columns.emit() and "ahead0[16]" in products.emit()

@@ -24,7 +24,7 @@ from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, print_sums
-from transkern.targets.cuda.forms.parts import open_points, scans_together, shares_points, stores_elements
+from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
@@ -134,11 +134,11 @@ class KernelPrinter:
     def may_be_shared(self, kernel: n.Kernel, loop: n.Loop, rows: KernelText) -> bool:
         """Whether a call may have rows of fewer elements than a warp has lanes, and threads could have one each, or so
         long ones that several blocks could have one."""
-        length, inner = b.constant(rows.launch.counts[1]), nest(loop)[1]
+        length, (axes, inner) = b.constant(rows.launch.counts[1]), nest(loop)
         least = 0 if any(map(stores_elements, shared(inner))) else SHORT_ROWS  # those that are stored have a block each
         return (
             kernel.placement == "grid" and not (has_guards(loop) or rows.partials or rows.slices)
-            and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_points(inner, stores=True) and scans_together(nest(loop)[0], inner)
+            and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_nest(axes, inner)
         )  # fmt: skip
 
     def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False) -> KernelText:
@@ -147,7 +147,7 @@ class KernelPrinter:
         axes, inner = nest(loop)
         rows = not by_points and (kernel.placement == "rows" or self.needs_rows(inner))
         guarded = has_guards(loop)
-        one_each = rows or guarded or not (shares_points(inner, stores=True) and scans_together(axes, inner))
+        one_each = rows or guarded or not shares_nest(axes, inner)
         parts = [] if one_each else [self.unit.local(f"shared_{what}") for what in ("parts", "blocks", "memory")]
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other

@@ -55,9 +55,11 @@ def stores_elements(s: n.Stmt) -> bool:
     return any(isinstance(x, (n.Store, n.Scanning)) for x in walk((s,)))
 
 
-def scans_together(axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> bool:
-    """Whether the running totals of all points are as long, and may be taken in parts: their threads meet chunk by
-    chunk."""
+def shares_nest(axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> bool:
+    """Whether threads may share the points of a nest that reduce or store; what they take running totals of has to be
+    as long in all points, as their threads meet chunk by chunk, and may be taken in parts."""
+    if not shares_points(inner, stores=True):
+        return False
     bound = {a.axis for a in axes} | {x.name for x in walk(inner) if isinstance(x, (n.Let, n.Accumulator))}
     scans = [x for x in walk(inner) if isinstance(x, n.Scanning)]
     return all(not (variables_read(s.stop) & bound or buffers_read(s.stop) or goes_in_order(s)) for s in scans)
