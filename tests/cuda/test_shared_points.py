@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from tests.cuda.support import Recorder, program_from, recorder, small_teams
+from tests.cuda.support import Recorder, compiled_for, program_from, recorder, small_teams
 from tests.cuda.test_sanitized import run_checked
 from tests.tools import on_target
 from transkern.targets.cuda import load as loading
@@ -84,7 +84,7 @@ def test_how_many_blocks_share_points() -> None:
     exec(pieces.helpers({"_sharing"}), space)
     blocks_of, sharing = space["_blocks_of"], space["_sharing"]
     assert [blocks_of(*given) for given in ((1, 127), (1, 128), (1, 1 << 20), (33, 1 << 20), (67, 1 << 20))] == [
-        1, 4, 128, 4, 1,
+        1, 8, 128, 4, 1,
     ]  # fmt: skip
     assert [int(x) for x in sharing(1 << 20, 1 << 20)[:4]] == [4096, 256, 1, 1]
     assert [int(x) for x in sharing(16, 1 << 20)[:4]] == [128, 1024, 128, 64]
@@ -120,3 +120,26 @@ def test_running_products_of_floats_stay_in_order() -> None:
 def test_columns_that_run_together_do_not_race(kind: Literal["memory", "race"], recorder: Recorder) -> None:
     program = program_from(running_columns, "running_columns(float64[n, m])")
     run_checked(program, (_whole(70, 9),), recorder, kind)
+
+
+def of_points(x):
+    d = x - x.mean(axis=0)
+    return d / (x.max(axis=0) - x.min(axis=0)), x.std(axis=0)
+
+
+def weighted(w, x):
+    return (w[:, None] * x).sum(axis=0)
+
+
+def test_columns_of_points_are_one_kernel() -> None:
+    """Three columns are reduced side by side; sums that share what they load stay one loop over it."""
+    compiled, text = compiled_for(of_points, _whole(70, 3))
+    assert text.count("__global__") == 2 and text.count("_kernel(\"of_points") == 2
+    for rows in (1, 2, 300):
+        x = _whole(rows, 3) + np.arange(rows)[:, None] / 8
+        x[rows // 2, 1] = np.nan
+        with np.errstate(all="ignore"):
+            for mine, theirs in zip(compiled(x), of_points(x), strict=True):
+                np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)
+    kernels = emit(program_from(weighted, "weighted(float64[n], float64[n, 3])"))[0]
+    assert kernels.count("w[rr]") == 3 and kernels.count("__global__ void __launch_bounds__(256)") == 1

@@ -170,7 +170,7 @@ def _blocks_of(blocks, steps):
     """How many blocks do the work of one, where there are so few, and each thread takes so many steps."""
     several = 1
     if steps >= {MANY_STEPS}:
-        while 2 * several * blocks <= _multiprocessors() and {MANY_STEPS // 2} * several <= steps:
+        while 2 * several * blocks <= _multiprocessors() and {MANY_STEPS // 4} * several <= steps:
             several *= 2
     return several
 ''',
