@@ -142,4 +142,24 @@ def test_columns_of_points_are_one_kernel() -> None:
             for mine, theirs in zip(compiled(x), of_points(x), strict=True):
                 np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)
     kernels = emit(program_from(weighted, "weighted(float64[n], float64[n, 3])"))[0]
-    assert kernels.count("w[rr]") == 3 and kernels.count("__global__ void __launch_bounds__(256)") == 1
+    assert kernels.count("w[rr]") == 3 and kernels.count("__global__") == 1
+
+
+def stored_behind(x, out):
+    out[0] = out.sum() + x.max()
+    out[1] = x.sum() / len(x)
+    mean = out[1]
+    out[2] = (x - mean).max() + out[0]
+    return out, out[0] * 2
+
+
+def test_numbers_made_of_sums_are_stored_by_the_kernel_that_sums() -> None:
+    """By the block that ends last, when all have read what it stores to."""
+    x, out = _whole(3000), _whole(4)
+    compiled, text = compiled_for(stored_behind, x, out)
+    assert text.count("__global__") == 4  # the sums of `out` and of `x`, one number behind a check, the last maximum
+    for given in (x, x[:1], _whole(70)):
+        mine, theirs = out.copy(), out.copy()
+        found, wanted = compiled(given, mine), stored_behind(given, theirs)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-14)
+        assert found[0] is mine and np.isclose(found[1], wanted[1], rtol=1e-14)
