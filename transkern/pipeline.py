@@ -80,7 +80,7 @@ from transkern.fuse.loops.recompute import recompute
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
 from transkern.fuse.loops.steps import compute_by_steps
-from transkern.fuse.loops.unroll import unroll_short
+from transkern.fuse.loops.unroll import unroll_short, unroll_short_for_cuda
 from transkern.fuse.loops.windows import split_windows
 from transkern.fuse.lowering.canonical import canonicalise, name_squares
 from transkern.fuse.lowering.delinearise import delinearise
@@ -346,6 +346,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 )
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
+_FOR_CUDA: dict[Pass, Pass] = {parallelise: parallelise_for_cuda, unroll_short: unroll_short_for_cuda}
 _INVARIANT = DEVICE_PASSES.index(HOLDING_PASSES[0])
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
@@ -364,7 +365,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
     batch_sorts,  # before loops become parallel, which those that sort cannot
-    *(parallelise_for_cuda if p is parallelise else p for p in DEVICE_PASSES[_HELD:_FORMED]),
+    *(_FOR_CUDA.get(p, p) for p in DEVICE_PASSES[_HELD:_FORMED]),
     batches_outside,  # when loops over problems are as fused as they become
     order_by_waves,
     check_updates,  # before loops are asked whether they act on elements of others

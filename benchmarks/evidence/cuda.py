@@ -56,7 +56,8 @@ def _watched(subject: Subject, made: Emitted) -> dict[str, Any]:
     arrays = [x for x in on_device if isinstance(x, np.ndarray)]
     with trace.watching() as watch:
         function = trace.launched(made.name, made.kernels, made.module, watch)
-        for name, arguments in (("_arrived", ()), ("_group", (1 << 40,))):  # whose memory the first call makes
+        shared = (("_arrived", ()), ("_group", (1 << 40,)), ("_sharing", (1, 1 << 40)))
+        for name, arguments in shared:  # whose memory the first call makes
             if (made_once := function.__globals__.get(name)) is not None:
                 made_once(*arguments)
         watch.calls.clear()

@@ -17,6 +17,7 @@ from transkern.ir import nodes as n
 from transkern.pipeline import passes_for, program_of
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda.emit import emit
+from transkern.targets.cuda.prelude import MOST_SHARED
 from transkern.targets.cuda.simulator import device
 from transkern.targets.cuda.simulator.check import Launch
 
@@ -83,6 +84,22 @@ def small_grid(text: str) -> str:
         .replace(blocks, "    blocks = 4")
         .replace("return blocks, 1024, ", "return blocks, 64, ")
     )
+
+
+def small_teams(text: str) -> str:
+    """A launcher whose points are shared by two blocks of 32 threads each, whatever the sizes are."""
+    assert "def _sharing(" in text, "no kernel shares points"
+    return f"""{text}
+
+def _blocks_of(blocks, steps):
+    return 2
+
+
+def _sharing(points, length, along=False):
+    parts = 32 if along else 8
+    memory = _kept({8 * MOST_SHARED} + 256 * _multiprocessors(), np.uint8)
+    return 2 * max(1, min(-(-points * parts // 32), 2)), 32, np.int32(parts), np.int32(2), memory
+"""
 
 
 @dataclass

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.cuda import functions
-from tests.cuda.support import NMS, Recorder, example_program, program_from, recorder, small_grid, types_of
+from tests.cuda.support import NMS, Recorder, example_program, program_from, recorder, small_grid, small_teams, types_of
 from tests.tools import example, require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function
@@ -29,7 +29,7 @@ _FORMS = (
     "checked_in_order", "sums_and_elements", "row_statistics", "column_statistics", "sums_between_elements",
     "gathered_twice", "counts_of_blocks", "checked_points", "tables_of_rows", "directions",
     "smoothed_twice", "table_of_sums", "strongest", "rows_in_turn", "tree_of_options",
-    "averaged_rows",
+    "averaged_rows", "long_rows",
 )  # fmt: skip
 
 
@@ -37,6 +37,7 @@ def run_checked(program: Any, args: tuple[Any, ...], recorder: Recorder, kind: L
     """Calls the program, on one block and on a grid, and repeats each launch under the sanitizers."""
     code, text = emit(program)
     variants = [text, *([small_grid(text)] if "_GRID_FROM = " in text else [])]
+    variants += [small_teams(text)] if "def _sharing(" in text else []
     for variant in variants:
         call: Callable[..., Any] = launcher_function(program.name, code, variant, simulate=True)
         with contextlib.suppress(IndexError, ValueError):  # a check that fails is a launch like any other

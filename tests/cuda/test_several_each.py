@@ -64,7 +64,8 @@ def test_a_root_of_a_row_is_taken_once() -> None:
     x = RNG.standard_normal((3, 33))
     x[0, 5], x[2, :] = np.nan, 0.0
     compiled, text = compiled_for(spread_out, x, 0.0)
-    assert [x.strip() for x in text.splitlines() if " sqrt(" in x] == ["const double term = sqrt(min_1 * min_1 + eps);"]
+    roots = [x.strip() for x in text.splitlines() if " sqrt(" in x]
+    assert {*roots} == {"const double term = sqrt(min_1 * min_1 + eps);"} and len(roots) == text.count("__global__")
     alike(spread_out, x, 0.0, compiled=compiled)
     alike(spread_out, x[:, :0], 1.0, compiled=compiled)
 
@@ -160,7 +161,7 @@ def test_threads_that_share_points_go_from_points_to_points() -> None:
     for shape in ((700, 3), (4200, 9), (40, 1300), (300, 70)):
         alike(of_columns, RNG.integers(-9, 9, shape).astype(np.float32), compiled=compiled)
     code, text = emit(program_from(of_columns, "of_columns(float32[n, m])"))
-    few = text.replace("32 * _multiprocessors())), threads, parts", "2)), threads, parts")
+    few = text.replace("// threads), 32 * _multiprocessors()))", "// threads), 2))")
     assert few != text
     x = RNG.integers(-9, 9, (300, 70)).astype(np.float32)
     found = loading.function("of_columns", code, few, simulate=True)(x)
@@ -211,4 +212,4 @@ def test_a_thread_loads_ahead_and_rounds_as_before() -> None:
         x[rows // 2, 1], x[-1, 2] = np.nan, -0.0
         alike(in_columns, x, 0.25, compiled=columns)
         alike(product, x.T, RNG.standard_normal((rows, 2)), compiled=products)
-    assert "y_last" in columns.emit() and "ahead0[8]" in columns.emit() and "ahead0[8]" in products.emit()
+    assert "y_last" in columns.emit() and "ahead0[16]" in columns.emit() and "ahead0[16]" in products.emit()

@@ -38,15 +38,25 @@ _PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop
 
 def unroll_short(program: n.Program) -> n.Program:
     """The program with such loops written out."""
-    state = _Unrolling(program)
-    body = state.block(program.body, inside=False)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return _Unrolling(program).program()
+
+
+def unroll_short_for_cuda(program: n.Program) -> n.Program:
+    """The same, without sums of columns (``x.mean(axis=0)`` of points) that share no load: a grid has threads for all
+    of them at once, and would have a launch for each, and one for each element that is stored behind."""
+    return _Unrolling(program, apart=True).program()
 
 
 class _Unrolling:
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, given: n.Program, apart: bool = False) -> None:
+        program = self.given = given
+        self.apart = apart
         self.names = Names.of(program)
         self.buffers, self.variables = dict(program.buffers), dict(program.variables)
+
+    def program(self) -> n.Program:
+        body = self.block(self.given.body, inside=False)
+        return replace(self.given, body=body, variables=self.variables, buffers=self.buffers)
 
     def block(self, statements: Iterable[n.Stmt], inside: bool, in_order: bool = False) -> tuple[n.Stmt, ...]:
         """A block; `inside` a loop, the next one around it `in_order`."""
@@ -55,7 +65,8 @@ class _Unrolling:
         alone = not inside or sum(not isinstance(s, n.Alloc) for s in statements) == 1
         out: list[n.Stmt] = []
         for s in statements:
-            if in_order and isinstance(s, n.Loop) and _is_a_vector(s, own):
+            apart = self.apart and not inside and isinstance(s, n.Loop) and _reduces_apart(s)
+            if apart or (in_order and isinstance(s, n.Loop) and _is_a_vector(s, own)):
                 out.append(s)
             elif isinstance(s, n.Loop) and _is_short(s) and (not alone or _goes_over_many(s)):
                 out += self.block(self.written_out(s), inside=True)
@@ -159,6 +170,17 @@ def _is_next(e: Expr, axis: str) -> bool:
     terms, _ = b.affine(e)
     at = Var(axis, "index")
     return terms.get(at) == 1 and not any(axis in variables_read(x) for x in terms if x != at)
+
+
+def _reduces_apart(s: n.Loop) -> bool:
+    """Whether all that the loops over many in a loop do is to reduce, each iteration what no other one loads."""
+    many = [x for x in walk(s.body) if isinstance(x, n.Loop) and not _is_short(x)]
+    loads = [e for e in exprs(many) if isinstance(e, Load)]
+    return (
+        bool(loads)
+        and all(x.kind == "parallel" and not any(isinstance(y, n.Store) for y in walk(x.body)) for x in many)
+        and all(any(s.axis in variables_read(i) for i in e.index) for e in loads)
+    )
 
 
 def _goes_over_many(s: n.Loop) -> bool:

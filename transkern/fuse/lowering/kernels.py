@@ -60,6 +60,13 @@ class _Placing:
                 pending.append(s)
                 continue
             placement = "host" if self.by_sizes and _between_grids(s) else _placement(s)
+            if self.by_sizes and not pending and out and isinstance(last := out[-1], n.Kernel) and _only_reduces(last):
+                if self.is_of_sizes(s):
+                    out[-1:] = [s, last]
+                    continue
+                if _goes_along(s, last):
+                    out[-1] = replace(last, body=(*last.body, s))
+                    continue
             if placement == "host":
                 out.append(with_bodies(s, self.block))
                 continue
@@ -70,6 +77,13 @@ class _Placing:
                 body = _pull_initial(out, s) + body
             out.append(n.Kernel(self._name(s), tuple(body), placement, span=s.span))
         return (*out, *pending)
+
+    def is_of_sizes(self, s: n.Stmt) -> bool:
+        """Whether the host computes a number, or makes an array, of sizes alone."""
+        if not isinstance(s, (n.Let, n.Alloc)):
+            return False
+        read = (s.value,) if isinstance(s, n.Let) else self.program.buffers[s.buffer].dims
+        return all(not buffers_read(e) and all(map(is_size_name, variables_read(e))) for e in read)
 
     def _name(self, s: n.Stmt) -> str:
         if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
@@ -116,6 +130,20 @@ def _placement(s: n.Stmt) -> str:
             )
         case _:
             return "host"
+
+
+def _only_reduces(kernel: n.Kernel) -> bool:
+    """Whether a kernel leaves nothing but numbers, which the block that ends last has."""
+    loops = [x for x in kernel.body if not isinstance(x, (n.Accumulator, n.Store))]
+    reduces = any(isinstance(x, n.Accumulator) for x in kernel.body)
+    plain = not any(isinstance(x, (n.Store, n.Guard, n.Alloc)) for x in walk(loops))
+    return kernel.placement == "grid" and reduces and plain
+
+
+def _goes_along(s: n.Stmt, kernel: n.Kernel) -> bool:
+    """Whether a number that is stored behind a kernel which only reduces needs no launch of its own."""
+    stored = buffers_written(kernel)
+    return isinstance(s, n.Store) and not s.atomic and not any(buffers_read(e) & stored for e in own_exprs(s))
 
 
 def _between_grids(s: n.Stmt) -> bool:

@@ -56,6 +56,7 @@ class GroupBody(Body):
         self.moving = frozenset((*scalars_set(kernel), *axes))
         self.stored_until = -1  # how many lines there were after the last store of the first thread
         self.is_block = group == "block"
+        self.tall = False  # whether neighbouring threads have neighbouring points, not elements of one
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier

@@ -204,40 +204,132 @@ WARP_PARTS = {
 """,
 }
 
+MEETING = r"""
+// Where blocks that are all resident wait for each other. `arrived`: two numbers, zero at first and after.
+struct Meeting {
+    unsigned *arrived, blocks, passed = 0;
+    __device__ Meeting(unsigned *arrived, const unsigned blocks) : arrived(arrived), blocks(blocks) {}
+    __device__ void meet() {
+        __syncthreads();
+        passed += blocks;
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(arrived, 1u);
+            while ((int)(*(volatile unsigned *)arrived - passed) < 0) __nanosleep(40);
+            __threadfence();
+        }
+        __syncthreads();
+    }
+    // The last of all; whoever leaves last leaves the numbers as they were, for the next launch.
+    __device__ void leave() {
+        if (threadIdx.x != 0) return;
+        __threadfence();
+        if (atomicAdd(arrived + 1, 1u) == blocks - 1) {
+            atomicExch(arrived, 0u);
+            atomicExch(arrived + 1, 0u);
+        }
+    }
+};
+"""
+
 PARTS = r"""
-// The threads of a block that share a point: one of each `width` threads. A thread whose point is not there has a rank
-// that no loop reaches, and comes along.
+// The threads that share a point: one of each `width` threads of a block, of `blocks` blocks side by side. A thread
+// whose point is not there has a rank that no loop reaches, and comes along. `memory`, where there are several blocks:
+// two counters for each MOST blocks of a grid, then two rows of 16 bytes a point and block.
 struct Parts {
-    int parts;
-    bool is_there;
-    unsigned &turn;  // which half of the slots comes next
-    __device__ Parts(const int parts, const bool is_there, unsigned &turn)
-        : parts(parts), is_there(is_there), turn(turn) {}
-    __device__ int width() const { return blockDim.x / parts; }
-    __device__ long long rank() const { return is_there ? threadIdx.x / width() : 1ll << 62; }
-    __device__ int size() const { return parts; }
+    const int parts, blocks, whole, width, point, part;  // `part`: which of the block's threads that have this point
+    const int team, block;  // which blocks work together, and which of them this is
+    bool is_there = false;
+    unsigned turn = 0;  // which half of the slots comes next
+    Meeting meeting;
+    unsigned char *rows;
+    __device__ Parts(const int parts, const int blocks, unsigned char *memory)
+        : parts(parts), blocks(blocks), whole(parts * blocks), width(blockDim.x / parts), point(threadIdx.x % width),
+          part(threadIdx.x / width), team(blockIdx.x / blocks), block(blockIdx.x % blocks),
+          meeting((unsigned *)memory + 2 * team, blocks), rows(memory + 8 * MOST) {}
+    // The first of the points that the block has at a time, and how far it is from there to the next.
+    __device__ long long first() const { return team * (long long)width; }
+    __device__ long long step() const { return gridDim.x / blocks * (long long)width; }
+    __device__ int place() const { return block * parts + part; }
+    __device__ long long rank() const { return is_there ? place() : 1ll << 62; }
+    __device__ int size() const { return whole; }
     __device__ long long start(const long long low) const {
         return is_there ? low + ((rank() - low) & (size() - 1)) : 1ll << 62;
     }
-    __device__ void sync() { __syncthreads(); }
-    // A warp's parts of a point first, if it has several; its lanes then take those of all warps by turns.
+    __device__ void sync() {
+        if (blocks == 1) __syncthreads();
+        else meeting.meet();
+    }
+    __device__ void leave() {
+        if (blocks > 1) meeting.leave();
+    }
+    // A warp's parts of a point first, if it has several; its lanes then take those of all warps by turns, and each
+    // block those of all blocks.
     template <class T, class Op>
     __device__ T reduce(T value, const Op op) {
         if (parts == 1) return value;
         __shared__ T slots[2][THREADS / 2];
-        const int several = width() < 32 ? 32 / width() : 1;
-        const int left = parts / several, point = threadIdx.x % width(), part = threadIdx.x / width();
-        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        const int several = width < 32 ? 32 / width : 1, left = parts / several;
+        for (int distance = 16; distance >= width; distance >>= 1) value = op(value, from_lane_xor(value, distance));
         turn ^= 1;
-        if (part % several == 0) slots[turn][part / several * width() + point] = value;
+        if (part % several == 0) slots[turn][part / several * width + point] = value;
         __syncthreads();
-        value = slots[turn][part % several * width() + point];
-        for (int k = part % several + several; k < left; k += several)
-            value = op(value, slots[turn][k * width() + point]);
-        for (int distance = 16; distance >= width(); distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        value = Op::start();
+        for (int k = part % several; k < left; k += several) value = op(value, slots[turn][k * width + point]);
+        for (int distance = 16; distance >= width; distance >>= 1) value = op(value, from_lane_xor(value, distance));
+        if (blocks == 1) return value;
+        const T *const theirs = of_blocks(value);
+        value = theirs[0];
+#pragma unroll 1
+        for (int k = 1; k < blocks; ++k) value = op(value, theirs[k * width]);
         return value;
     }
-    struct Any { __device__ bool operator()(const bool a, const bool b) const { return a | b; } };
+    // The values of a point that its blocks have, one each `width` elements.
+    template <class T>
+    __device__ const T *of_blocks(const T value) {
+        T *const theirs = (T *)(rows + 16ll * width * (turn * gridDim.x + team * blocks)) + point;
+        if (part == 0) theirs[block * width] = value;
+        meeting.meet();
+        return theirs;
+    }
+    // What the threads of the point before this one have come to: first those of a warp, then warps, then blocks.
+    template <class T, class Op>
+    __device__ T scan(const T value, const Op op, T &total) {
+        T before = Op::start();
+        total = value;
+        if (parts == 1) return before;
+        __shared__ T slots[2][THREADS / 2];
+        const int lane = threadIdx.x & 31, several = width < 32 ? 32 / width : 1, left = parts / several;
+        T upto = value;
+        for (int distance = width; distance < 32; distance <<= 1) {
+            const T other = from_lane(upto, (lane - distance) & 31);
+            if (lane >= distance) upto = op(other, upto);
+        }
+        turn ^= 1;
+        if (part % several == several - 1) slots[turn][part / several * width + point] = upto;
+        const T own = from_lane(upto, (lane - width) & 31);
+        __syncthreads();
+        total = Op::start();
+#pragma unroll 1
+        for (int k = 0; k < left; ++k) {
+            if (k == part / several) before = total;
+            total = op(total, slots[turn][k * width + point]);
+        }
+        if (width < 32 && lane >= width) before = op(before, own);
+        if (blocks == 1) return before;
+        const T *const theirs = of_blocks(total);
+        T earlier = total = Op::start();
+#pragma unroll 1
+        for (int k = 0; k < blocks; ++k) {
+            if (k == block) earlier = total;
+            total = op(total, theirs[k * width]);
+        }
+        return op(earlier, before);
+    }
+    struct Any {
+        static __device__ bool start() { return false; }
+        __device__ bool operator()(const bool a, const bool b) const { return a | b; }
+    };
     __device__ bool any(const bool value) { return reduce(value, Any()); }
     __device__ bool all(const bool value) { return !reduce(!value, Any()); }
 };
@@ -248,34 +340,17 @@ GRID = r"""
 // then two rows of 16 bytes a block.
 struct Grid {
     Block block;
-    unsigned *arrived, passed = 0, turn = 0;
+    Meeting meeting;
+    unsigned turn = 0;
     unsigned char *rows;
-    __device__ explicit Grid(unsigned char *memory) : arrived((unsigned *)memory), rows(memory + 16) {}
+    __device__ explicit Grid(unsigned char *memory) : meeting((unsigned *)memory, gridDim.x), rows(memory + 16) {}
     __device__ int rank() const { return blockIdx.x * blockDim.x + threadIdx.x; }
     __device__ int size() const { return gridDim.x * blockDim.x; }
     __device__ int warp() const { return rank() / 32; }
     __device__ int warps() const { return size() / 32; }
     __device__ long long start(const long long low) const { return low + ((rank() - low) & (size() - 1)); }
-    __device__ void sync() {
-        __syncthreads();
-        passed += gridDim.x;
-        if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(arrived, 1u);
-            while ((int)(*(volatile unsigned *)arrived - passed) < 0) __nanosleep(40);
-            __threadfence();
-        }
-        __syncthreads();
-    }
-    // The last of all; whoever leaves last leaves the barrier as it was, for the next launch.
-    __device__ void leave() {
-        if (threadIdx.x != 0) return;
-        __threadfence();
-        if (atomicAdd(arrived + 1, 1u) == gridDim.x - 1) {
-            atomicExch(arrived, 0u);
-            atomicExch(arrived + 1, 0u);
-        }
-    }
+    __device__ void sync() { meeting.meet(); }
+    __device__ void leave() { meeting.leave(); }
     // The row of one value a block that is not in use by a slower block.
     template <class T>
     __device__ T *next_row() {

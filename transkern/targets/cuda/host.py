@@ -27,7 +27,7 @@ _INFIX = {
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 _TAKEN = frozenset(
     ("cp", "np", "functools", "math", "threading", "Path", "blocks", "threads", "arrived", "errors", "on_host",
-     "grid_memory", "parts")
+     "grid_memory", "shared")
 )
 
 

@@ -24,13 +24,14 @@ from transkern.targets.cuda.forms import flat
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, print_sums
-from transkern.targets.cuda.forms.parts import open_points, shares_points
+from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
 from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
     FIRST,
+    MANY_STEPS,
     NUMPY,
     REDUCED,
     SHORT_ROWS,
@@ -80,10 +81,10 @@ class KernelPrinter:
         if loop is None:
             return self.together(kernel)
         found = self.grid(kernel, loop)
-        if found.launch.form == "rows" and self.may_be_short(kernel, loop, found):
-            short = replace(kernel, name=self.unit.kernel(f"{kernel.name}_short"))
-            found.short = self.grid(short, loop, short=True)
-            found.text += f"\n{found.short.text}"
+        if found.launch.form == "rows" and self.may_be_shared(kernel, loop, found):
+            shared = replace(kernel, name=self.unit.kernel(f"{kernel.name}_shared"))
+            found.shared = self.grid(shared, loop, by_points=True)
+            found.text += f"\n{found.shared.text}"
         return found
 
     def entry(self, checks: Sequence[n.Guard]) -> list[str]:
@@ -130,28 +131,31 @@ class KernelPrinter:
 
     # --- forms
 
-    def may_be_short(self, kernel: n.Kernel, loop: n.Loop, rows: KernelText) -> bool:
-        """Whether a call may have rows of fewer elements than a warp has lanes, and threads could have one each."""
-        length = b.constant(rows.launch.counts[1])
+    def may_be_shared(self, kernel: n.Kernel, loop: n.Loop, rows: KernelText) -> bool:
+        """Whether a call may have rows of fewer elements than a warp has lanes, and threads could have one each, or so
+        long ones that several blocks could have one."""
+        length, (axes, inner) = b.constant(rows.launch.counts[1]), nest(loop)
+        least = 0 if any(map(stores_elements, shared(inner))) else SHORT_ROWS  # those that are stored have a block each
         return (
             kernel.placement == "grid" and not (has_guards(loop) or rows.partials or rows.slices)
-            and (length is None or length < SHORT_ROWS) and shares_points(nest(loop)[1])
+            and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_nest(axes, inner)
         )  # fmt: skip
 
-    def grid(self, kernel: n.Kernel, loop: n.Loop, short: bool = False) -> KernelText:
-        """A nest over the whole grid; accumulators outside it are combined by the block that ends last. `short`: for
-        rows that have no block each."""
+    def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False) -> KernelText:
+        """A nest over the whole grid; accumulators outside it are combined by the block that ends last. `by_points`:
+        for rows that have no block each."""
         axes, inner = nest(loop)
-        rows = not short and (kernel.placement == "rows" or self.needs_rows(inner))
+        rows = not by_points and (kernel.placement == "rows" or self.needs_rows(inner))
         guarded = has_guards(loop)
-        parts = "" if rows or guarded or not shares_points(inner) else self.unit.local("parts")
+        one_each = rows or guarded or not shares_nest(axes, inner)
+        parts = [] if one_each else [self.unit.local(f"shared_{what}") for what in ("parts", "blocks", "memory")]
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
         bins: dict[str, Bins] = {}
         accumulators = accumulated((loop,))
         reduces = bool(accumulators) and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner)
-        buffers, scalars, params = parameters(self.program, self.whole, shared=rows)
+        buffers, scalars, params = parameters(self.program, self.whole, shared=rows or by_points)
         name = ident(kernel.name)
         if rows or accumulators:
             self.unit.pieces.add("block")
@@ -189,10 +193,12 @@ class KernelPrinter:
             sharing = self.unit.local("sharing")
             order = open_points(group, axes, parts, sharing)
             body = GroupBody(self.unit, sharing, kernel, group.depth, warps=False)
-            body.order, body.loops = order, 1
+            body.order, body.loops, body.tall = order, 1, True
             body.held, body.cited = group.held, group.cited
             body.nested(inner)
             group.take(body)
+            group.close()
+            group.line(f"{sharing}.leave();")
         else:
             first, step = self.unit.local("thread"), self.unit.local("threads")
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
@@ -212,7 +218,7 @@ class KernelPrinter:
                 thread.nested(inner)
                 group.take(thread)
                 group.close()
-        if rows or parts:
+        if rows:
             group.close()
         close_bins(group, bins)
         if guarded:
@@ -230,7 +236,7 @@ class KernelPrinter:
         if opening:
             params.append("long long *error_records")
         if parts:
-            params.append(f"const int {parts}")
+            params += [f"const int {parts[0]}", f"const int {parts[1]}", f"unsigned char *{parts[2]}"]
         params += [f"const long long {of.places}" for of in bins.values()]
         counts = tuple(extent_of(a) for a in axes)
         if rows:
@@ -242,9 +248,10 @@ class KernelPrinter:
             each = max([1, *scans]) if tile is None else tile.held
             launch = Launch("rows", (b.product(counts), width), each)
         elif parts:
-            inside = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
+            inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
             width = self.width(inner, axes, scalars_set(kernel) | inside)
-            launch = Launch("parts", (b.product(counts), width))
+            short = not any(map(stores_elements, shared(inner)))
+            launch = Launch("parts", (b.product(counts), width), along=by_points, short=short)
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
             launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)

@@ -20,7 +20,8 @@ from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launch.libraries import call_library
 from transkern.targets.cuda.launch.results import give_back, objects_in, opens_giving_back, result_text
 from transkern.targets.cuda.launches import SHORT_ROWS, KernelText
-from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
+from transkern.targets.cuda.parameters import alloc_dims, left_in, shared_allocs
+from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.rooms import NO_ROOM
 from transkern.targets.signature import literal, parameters
 
@@ -47,7 +48,7 @@ class Launcher:
         self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
         self.given = self._given()
         self.room: dict[str, tuple[Expr, ...]] = {}  # of the memory that arrays have got: their sizes may be told later
-        self.left_in = _left_in(program)
+        self.left_in = left_in(program)
         self.has_room = n.ROOM in _named(program)  # for lists without a bound
         self.defined |= {n.ROOM} if self.has_room else set()
         self.text = self.module()
@@ -95,7 +96,7 @@ class Launcher:
             "",
             *(["import functools"] if self.kernels else []),
             *(["import math"] if "math." in body else []),
-            *(["import threading"] if self.helpers & {"_arrived", "_group"} else []),
+            *(["import threading"] if self.helpers & {"_arrived", "_group", "_sharing"} else []),
             *(["from pathlib import Path"] if self.kernels else []),
             *([""] if self.kernels or "math." in body else []),
             "import cupy as cp",
@@ -373,12 +374,15 @@ class Launcher:
         for buffer in sorted(shared_allocs(s)):
             self.alloc(buffer, sizes[buffer])
         self.source(s)
-        if kernel.short is None:
+        if kernel.shared is None:
             self.start(kernel, sizes)
             return
-        self.line(f"if {host.expr(self.bounded(kernel.launch.counts[1]))} < {SHORT_ROWS}:")
+        rows, length = (host.expr(self.bounded(e)) for e in kernel.launch.counts)
+        several = f"{self.use('_blocks_of')}({rows}, ({length}) // {SHARING}) > 1"
+        short = f"{length} < {SHORT_ROWS} or " if kernel.shared.launch.short else ""
+        self.line(f"if {short}{several}:")
         self.depth += 1
-        self.start(kernel.short, sizes)
+        self.start(kernel.shared, sizes)
         self.depth -= 1
         self.line("else:")
         self.depth += 1
@@ -398,7 +402,8 @@ class Launcher:
         arguments += [self.argument(v) for v in kernel.scalars]
         match kernel.launch.form:
             case "parts":
-                self.line(f"blocks, threads, parts = {self.use('_sharing')}({', '.join(counts)})")
+                along = ", True" if kernel.launch.along else ""
+                self.line(f"blocks, threads, *shared = {self.use('_sharing')}({', '.join(counts)}{along})")
             case "binned":
                 self.line(f"blocks, threads = {self.use('_binned')}({counts[0]})")
             case "steps":
@@ -432,9 +437,11 @@ class Launcher:
         if kernel.errors:
             arguments.append("errors")
         if kernel.launch.form == "parts":
-            arguments.append("np.int32(parts)")
+            arguments.append("*shared")
         arguments += [host.expr(self.bounded(b.product(self.program.buffers[x].dims))) for x in kernel.counted]
-        if kernel.cooperative:
+        if kernel.launch.form == "parts":
+            self.call(f'_kernel("{name}", shared[1] > 1)((blocks,), (threads,), ', arguments)
+        elif kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
         else:
             grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
@@ -468,20 +475,6 @@ def _is_made(s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
     """Whether a library step behind it makes the array."""
     after = next((x for x in rest if not isinstance(x, n.Alloc)), None)
     return isinstance(after, n.Library) and after.name in QUIET and after.outs == (s.buffer,)
-
-
-def _left_in(program: n.Program) -> dict[str, str]:
-    """The buffers of single elements that kernels leave numbers in for others (`fuse.kernels.spill_scalars`)."""
-    found: dict[str, str] = {}
-    for s in walk(program.body):
-        match s:
-            case n.Store(place, (), Var(name)) | n.Let(name, Load(place, ())) | n.Assign(name, Load(place, ())) if (
-                "_out" in place and program.buffers[place].role == "temporary"
-            ):
-                found.setdefault(name, place)
-            case _:
-                pass
-    return found
 
 
 def _named(program: n.Program) -> set[str]:

@@ -12,6 +12,7 @@ from transkern.targets.cuda.spelling import TYPES
 THREADS = 256  # a block of an elementwise kernel
 REDUCED = 8  # elements that a thread of a reduction takes at the same time
 SHORT_ROWS = 32  # rows of fewer elements have a thread each, and more only where they are few
+MANY_STEPS = 128  # of a thread, which take as long as two meetings of blocks that share them
 BLOCK_THREADS = 1024  # the most a block can have
 TILED = 512  # the most of one whose threads keep their elements: each has twice as many registers then
 FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
@@ -28,6 +29,8 @@ class Launch:
     form: str
     counts: tuple[Expr, ...]
     each: int = 1  # elements a thread; of a block, steps after which those of a grid meet
+    along: bool = False  # of ``parts``: the elements of a point, not points, are neighbours in memory
+    short: bool = True  # and also for points that have few
 
 
 @dataclass(slots=True)
@@ -46,4 +49,4 @@ class KernelText:
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
     counted: tuple[str, ...] = ()  # buffers whose numbers of places are its last parameters
-    short: KernelText | None = None  # the same for short rows, in the same text
+    shared: KernelText | None = None  # the same for short rows, and for few long ones, in the same text

@@ -124,3 +124,17 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
         if sizes:
             found[b.product(tuple(sizes.values()))] = None
     return tuple(found)
+
+
+def left_in(program: n.Program) -> dict[str, str]:
+    """The buffers of single elements that kernels leave numbers in for others (`fuse.kernels.spill_scalars`)."""
+    found: dict[str, str] = {}
+    for s in walk(program.body):
+        match s:
+            case n.Store(place, (), Var(name)) | n.Let(name, Load(place, ())) | n.Assign(name, Load(place, ())) if (
+                "_out" in place and program.buffers[place].role == "temporary"
+            ):
+                found.setdefault(name, place)
+            case _:
+                pass
+    return found

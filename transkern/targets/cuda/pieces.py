@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
-from transkern.targets.cuda.launches import TILED
+from transkern.targets.cuda.launches import MANY_STEPS, SHORT_ROWS, TILED
+from transkern.targets.cuda.prelude import MOST_SHARED, SHARING
 from transkern.targets.rooms import begin_anew
 
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
@@ -164,16 +165,35 @@ def _spread(*counts):
     wanted = min(-(-max(counts) // 256), 32 * _multiprocessors())
     return 1 << (max(1, wanted) - 1).bit_length(), 256
 ''',
+    "_blocks_of": f'''
+def _blocks_of(blocks, steps):
+    """How many blocks do the work of one, where there are so few, and each thread takes so many steps."""
+    several = 1
+    if steps >= {MANY_STEPS}:
+        while 2 * several * blocks <= _multiprocessors() and {MANY_STEPS // 4} * several <= steps:
+            several *= 2
+    return several
+''',
     "_sharing": f'''
-def _sharing(points, length):
-    """Blocks, threads, and how many of these share a point whose reductions are so long."""
+def _sharing(points, length, along=False):
+    """Blocks, threads, how many of these share a point whose reductions are so long, in how many blocks, and what these
+    need to meet. `along`: a point's elements are neighbours in memory; else those of eight points are."""
     parts = 1
+    if along and length >= {SHORT_ROWS}:
+        parts = {SHARING}
     while parts < 64 and points * parts < {SHARED_FROM} and 4 * parts <= length:
         parts *= 2
     if parts == 64 and points * parts <= {SHARED_FROM // 4} and 32 * parts <= length:
         parts = 128  # few long ones, of which a block has eight in any case: neighbours in memory
-    threads = max(256, 8 * parts)
-    return max(1, min(-(-points * parts // threads), 32 * _multiprocessors())), threads, parts
+        while parts < {SHARING} and points * parts <= {SHARING // 2}:
+            parts *= 2
+    threads = min({SHARING}, max(256, 8 * parts))
+    blocks = max(1, min(-(-points * parts // threads), 32 * _multiprocessors()))
+    several = _blocks_of(blocks, length // parts) if threads == {SHARING} else 1
+    if several == 1:
+        return blocks, threads, np.int32(parts), np.int32(1), _nothing()
+    memory = _kept({8 * MOST_SHARED} + 256 * _multiprocessors(), np.uint8)  # 32 * k, which no grid's has
+    return blocks * several, threads, np.int32(parts), np.int32(several), memory
 ''',
     "_rows": f'''
 def _rows(rows, width, each=1):
@@ -192,6 +212,11 @@ def _together(*counts):
     """A power of two of threads for one block that works on up to so many positions at a time."""
     return min({BLOCK}, max(32, 1 << (max(counts) - 1).bit_length()))
 ''',
+    "_nothing": """
+@functools.cache
+def _nothing():
+    return cp.empty(0, np.uint8)
+""",
     "_group": f'''
 _GRID_FROM = {GRID_FROM}  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
@@ -200,7 +225,7 @@ def _group(*counts, rarely=False):
     """Blocks and threads that work together on up to so many positions, and what the blocks need to meet, `rarely`
     or in each step."""
     if max(counts) < (_GRID_FROM // 8 if rarely else _GRID_FROM):
-        return 1, _together(*counts), cp.empty(0, np.uint8)
+        return 1, _together(*counts), _nothing()
     blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
     return blocks, {BLOCK}, _kept(16 + 32 * blocks, np.uint8)
 ''',
@@ -237,8 +262,10 @@ _NEEDS = {
     "_steps": ("_multiprocessors",),
     "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
     "_rows": ("_multiprocessors", "_together"),
-    "_group": ("_multiprocessors", "_together", "_kept"), "_arrived": ("_kept",), "_spread": ("_multiprocessors",),
-    "_sharing": ("_multiprocessors",), "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
+    "_group": ("_multiprocessors", "_together", "_kept", "_nothing"), "_blocks_of": ("_multiprocessors",),
+    "_arrived": ("_kept",), "_spread": ("_multiprocessors",),
+    "_sharing": ("_multiprocessors", "_blocks_of", "_kept", "_nothing"),
+    "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
 
 

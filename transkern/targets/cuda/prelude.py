@@ -9,6 +9,8 @@ from transkern.targets.cuda import groups
 
 SHARING = 1024
 """Threads of a block whose points they share, at most."""
+MOST_SHARED = 1024
+"""Blocks that share points with others, at most: one a multiprocessor."""
 
 COMMON = r"""
 #ifndef INFINITY
@@ -347,6 +349,8 @@ def compose(used: Iterable[str]) -> str:
     parts += [text for name, text in (("exact", EXACT), ("best", BEST)) if name in pieces]
     if "threads" in pieces:
         parts.append(groups.THREADS)
+    if pieces & {"grid", "parts"}:
+        parts.append(groups.MEETING)
     members = [name for name in ("reduce", "fold", "search", "scan", "place", "places") if name in pieces]
     for name, head, table in (
         ("block", groups.BLOCK, groups.BLOCK_PARTS),
@@ -358,7 +362,7 @@ def compose(used: Iterable[str]) -> str:
                 parts.append(groups.GRID_OPS)
             parts.append(head.rstrip("\n") + "".join(table.get(m, "").rstrip("\n") for m in members) + "\n};\n")
     if "parts" in pieces:
-        parts.append(groups.PARTS.replace("THREADS", str(SHARING)))
+        parts.append(groups.PARTS.replace("THREADS", str(SHARING)).replace("MOST", str(MOST_SHARED)))
     last = (
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("share", SHARE), ("turned", TURNED),

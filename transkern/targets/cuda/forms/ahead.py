@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SHORT = 8
 """Statements of an iteration, at most, that may stand there many times."""
-_BYTES = 64
+_BYTES = 128
 """That a thread has under way."""
 
 
@@ -71,7 +71,7 @@ def _several(
 def print_ahead(of: Body, s: n.Loop, fold: Fold) -> None:
     """The loop by some iterations at a time, whose terms come first."""
     unit, c = of.unit, of.c
-    many = max(2, min(16, _BYTES // sum(max(4, itemsize(v.dtype)) for v, _ in fold.terms)))
+    many = max(2, min(32, _BYTES // sum(max(4, itemsize(v.dtype)) for v, _ in fold.terms)))
     arrays = {v: unit.local(f"ahead{j}") for j, (v, _) in enumerate(fold.terms)}
 
     def load(k: str) -> None:
@@ -100,7 +100,7 @@ def print_ahead(of: Body, s: n.Loop, fold: Fold) -> None:
 def print_scan_ahead(of: Body, s: n.Scanning, go_on: Callable[[str], None]) -> None:
     """A running total by some elements at a time, which are loaded first; `go_on` adds one and stores what it gives."""
     c, name = of.c, of.unit.local("ahead0")
-    many = max(2, min(16, _BYTES // max(4, itemsize(s.value.dtype))))
+    many = max(2, min(32, _BYTES // max(4, itemsize(s.value.dtype))))
 
     def load(k: str) -> None:
         if not k:

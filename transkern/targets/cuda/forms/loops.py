@@ -152,8 +152,9 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     for names, number in ((places, rank), (steps, size)):
         of.line(f"{names[0]} = {number};")
         for k in several:  # what is left goes from axis to axis
-            of.line(f"{names[k]} = {names[0]} % {counts[k]};")
+            of.line(f"{names[k]} = {names[0]};")
             of.line(f"{names[0]} = quotient({names[0]}, {counts[k]});")
+            of.line(f"{names[k]} -= {names[0]} * {counts[k]};")
     total = c.operand(b.product(tuple(map(extent_of, axes))))
     one, turn = unit.local("one"), unit.local("k")
     of.line(f"long long {at} = {rank};")

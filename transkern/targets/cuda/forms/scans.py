@@ -51,29 +51,35 @@ def scan_width(of: GroupBody, s: n.Scanning) -> int:
     return 1 if of.group == "warp" else elements_of(of.kernel, s, [itemsize(s.value.dtype), itemsize(dtype)])
 
 
+def goes_in_order(s: n.Scanning) -> bool:
+    """Whether a running total may not be taken in parts."""
+    return s.op in ("prod", "multiply") and kind_of(s.value.dtype) == "f"
+
+
 def print_scan(of: GroupBody, s: n.Scanning) -> None:
     """A scan over the threads, after what the chunks before came to.
 
     Running products of floats are taken in order: another may overflow on the way, and 0 * inf is NaN.
     """
-    dtype = of.program.buffers[s.buffer].dtype
-    if s.op in ("prod", "multiply") and kind_of(dtype) == "f":
+    if goes_in_order(s):
         of.alone(s)
         return
     of.unit.pieces.add("scan")
     each = scan_width(of, s)
     how, name = of.scan_operator(s), ident(s.buffer)
-    spread = Spread((s.axis,), moving=of.moving, aligned=each == 1)
+    spread = Spread((s.axis,), moving=of.moving, aligned=each == 1 and not of.tall)
     inside = within((s,), of.program.buffers, of.written, spread)
     of.touch(inside | of.reads(s.stop))
     of.line(f"{how.type} {name}_running = {how.functor}::start();")
     of.line(f"long long {name}_base = 0;")
     of.open("do")
-    if each == 1:
+    if of.tall:
+        _side_by_side(of, s, each)
+    elif each == 1:
         _one_each(of, s)
     else:
         _several_each(of, s, each)
-    times = "" if each == 1 else f"{each}ll * "
+    times = "" if each == 1 and not of.tall else f"{each}ll * "
     of.line(f"{name}_running = {how.functor}()({name}_running, {name}_value_total);")
     of.line(f"{name}_base += {times}{of.group}.size();")
     of.close(f"}} while ({name}_base < {of.c.operand(s.stop)});")
@@ -143,6 +149,41 @@ def _several_each(of: GroupBody, s: n.Scanning, each: int) -> None:
     of.line("__syncwarp();")
     elements(turned, store)
     of.line("__syncwarp();")
+
+
+def _side_by_side(of: GroupBody, s: n.Scanning, each: int) -> None:
+    """Of columns whose neighbours are those of neighbouring threads: each takes elements that follow each other."""
+    how, name, i, stop = of.scan_operator(s), ident(s.buffer), ident(s.axis), of.c.operand(s.stop)
+    value, op, k = f"{name}_value", how.functor, of.unit.local("k")
+    of.line(f"const long long {name}_here = {name}_base + {each}ll * {of.group}.place();")
+    of.line(f"{TYPES[s.value.dtype]} {value}[{each}];")
+    of.line(f"{how.type} {value}_own = {op}::start(), {value}_total;")
+
+    def elements(body: Callable[[], None]) -> None:
+        of.lines.append("#pragma unroll")
+        of.open(f"for (int {k} = 0; {k} < {each}; ++{k})")
+        of.line(f"const long long {i} = {name}_here + {k};")
+        of.open(f"if ({of.group}.is_there && {i} < {stop})")
+        body()
+        of.close()
+        of.close()
+
+    def load() -> None:
+        _values(of, s)
+        of.line(f"{value}[{k}] = {of.c.expr(s.value)};")
+
+    def add_up() -> None:
+        of.line(f"{value}_own = {op}()({value}_own, {of.scanned(how, f'{value}[{k}]')});")
+
+    def store() -> None:
+        of.line(f"{value}_upto = {op}()({value}_upto, {of.scanned(how, f'{value}[{k}]')});")
+        of.line(f"{of.c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};")
+
+    elements(load)
+    elements(add_up)
+    of.line(f"const {how.type} {value}_before = {of.group}.scan({value}_own, {op}(), {value}_total);")
+    of.line(f"{how.type} {value}_upto = {op}()({name}_running, {value}_before);")
+    elements(store)
 
 
 def _values(of: GroupBody, s: n.Scanning) -> None:

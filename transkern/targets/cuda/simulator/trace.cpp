@@ -56,9 +56,9 @@ std::vector<Access> kept;
 std::vector<uint32_t> accesses;  // by thread
 bool together;                   // all blocks at once
 const volatile unsigned* arrived;  // where the blocks of a grid count how often they came to meet
-uint64_t threads, block_threads, seen_block, met, longest, busy;
+uint64_t threads, block_threads, seen_block, met, meeting, longest, busy;
 
-uint64_t meetings() { return arrived ? *arrived / (uint64_t(gridDim.x) * gridDim.y * gridDim.z) : 0; }
+uint64_t meetings() { return arrived ? *arrived / meeting : 0; }
 
 uint64_t block_number() {
     return blockIdx.x + uint64_t(gridDim.x) * (blockIdx.y + uint64_t(gridDim.y) * blockIdx.z);
@@ -160,9 +160,10 @@ void note(uint64_t address, uint64_t size, bool write, uint64_t place) {
 
 }  // namespace
 
-// `given`: the low and high ends of each array; `counter`: of the blocks that meet, or null.
+// `given`: the low and high ends of each array; `counter`: of the blocks that meet, or null; `blocks`: how many these are,
+// where not all of them.
 extern "C" void transkern_trace_begin(const uint64_t* given, uint64_t count, const unsigned* sizes, int cooperative,
-                                      const unsigned* counter) {
+                                      const unsigned* counter, uint64_t blocks) {
     regions.clear();
     for (uint64_t k = 0; k < count; k++)
         regions.push_back(Region{given[2 * k], given[2 * k + 1]});
@@ -182,7 +183,7 @@ extern "C" void transkern_trace_begin(const uint64_t* given, uint64_t count, con
     accesses.assign(threads, 0);
     seen_block = ~0ull;
     longest = busy = met = 0;
-    arrived = counter;
+    arrived = counter, meeting = blocks ? blocks : uint64_t(sizes[0]) * sizes[1] * sizes[2];
     transkern_sim_barriers = 0;
     active = true;
 }

@@ -35,7 +35,7 @@ _FLAGS = (*_KERNEL_FLAGS, "-O1", "-fno-tree-sra", "-fsanitize=thread", "-U__SANI
 """`-fno-tree-sra`: words of several elements stay whole."""
 _SITE = 8
 """Numbers that `trace.cpp` says of a site."""
-_UNSEEN = ("grid_memory", "arrived", "error")
+_UNSEEN = ("grid_memory", "shared_memory", "arrived", "error")
 """Parameters behind which blocks meet and failures are told: no data."""
 _MAKING = {"empty", "empty_like", "asarray", "array", "ascontiguousarray", "asnumpy", "ndarray", "cuda", "RawModule"}
 """What starts no kernel of a library; `zeros` does."""
@@ -115,10 +115,12 @@ class TracedModule(Module):
     ) -> None:
         """Runs the kernel, and adds to what is known of the call."""
         parameters = self.kernels[kernel]
-        names, ends, counter = list[tuple[str, int]](), list[int](), None
+        names, ends, counter, meeting = list[tuple[str, int]](), list[int](), None, 0
         for parameter, value in zip(parameters, args, strict=True):
+            if parameter.name.startswith("shared_blocks"):
+                meeting = int(value)  # type: ignore[call-overload]
             if isinstance(value, np.ndarray):
-                if parameter.name.startswith("grid_memory") and value.size:
+                if parameter.name.startswith(("grid_memory", "shared_memory")) and value.size:
                     counter = value.ctypes.data
                 if not parameter.name.startswith(_UNSEEN):
                     names.append((parameter.name, parameter.size))
@@ -126,7 +128,7 @@ class TracedModule(Module):
         sizes = launch_sizes(grid, block, shared_mem, cooperative)
         given = (ctypes.c_uint64 * max(1, len(ends)))(*ends)
         cells = (ctypes.c_uint * 6)(*sizes)
-        self._trace.transkern_trace_begin(given, len(names), cells, int(cooperative), ctypes.c_void_p(counter))
+        self._trace.transkern_trace_begin(given, len(names), cells, int(cooperative), ctypes.c_void_p(counter), meeting)
         super().launch(kernel, grid, block, args, shared_mem=shared_mem, cooperative=cooperative)
         totals = (ctypes.c_uint64 * 4)()
         moved = [(ctypes.c_uint64 * max(1, len(names)))() for _ in range(2)]
@@ -162,7 +164,7 @@ def _load_trace(cache: Path | None) -> ctypes.CDLL:
         made = ctypes.CDLL(str(_compile(text, flags, (), "-trace.so", cache)), mode=ctypes.RTLD_GLOBAL)
         made.transkern_trace_end.restype = ctypes.c_uint64
         made.transkern_trace_begin.argtypes = [
-            ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+            ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
         ]  # fmt: skip
         _loaded.append(made)
     return _loaded[0]
