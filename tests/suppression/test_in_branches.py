@@ -1,4 +1,4 @@
-"""What is left of an array is reduced in branches of a step, and column by column: of those alive, as outside of them."""
+"""What is left of an array is reduced in branches of a step, and column by column: of those alive, as elsewhere."""
 
 import inspect
 

@@ -547,7 +547,8 @@ class _Masking:
 
     def _has_passes(self, s: n.Stmt) -> bool:
         """Whether a loop over something else has passes over what is left in it, as sums of each column do."""
-        return any(isinstance(x, n.Loop) and self._over_array(x) is not None for block in bodies(s) for x in walk(block))
+        inside = (x for block in bodies(s) for x in walk(block))
+        return any(isinstance(x, n.Loop) and self._over_array(x) is not None for x in inside)
 
     def _own_temporary(self, buffer: str) -> bool:
         if buffer not in self.program.buffers:
