@@ -48,6 +48,7 @@ MODULES = {
     "plain_floyd": (test_parallel.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
     "plain_history": (test_parallel.HISTORY, "f(float32[n],float32[m,n])", [*vector(200), ((50, 200), F)]),
     "pieces": (test_pieces.SOURCE, "borders(float32[n],float32[n])", vector(1000, 2)),
+    "pieces_of_few": (test_pieces.SOURCE, "turned(float32[n],float32[n])", vector(2, 2)),
     "pieces_of_rows": (test_pieces.SOURCE, "around(float32[n,m],float32[n,m])", [((100, 300), F)] * 2),
     "floyd": (test_loops.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
 }  # fmt: skip
