@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from tests.pallas import test_columns, test_elementwise, test_kernels, test_loops, test_parallel, test_rows
+from tests.pallas import test_columns, test_elementwise, test_kernels, test_loops, test_parallel, test_pieces, test_rows
 from tests.suppression import spellings
 from transkern.errors import BuildError
 from transkern.pipeline import passes_for
@@ -47,6 +47,9 @@ MODULES = {
     "plain_products": (test_parallel.MATMUL, "f(float32[n,k],float32[k,m])", [((100, 60), F), ((60, 200), F)]),
     "plain_floyd": (test_parallel.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
     "plain_history": (test_parallel.HISTORY, "f(float32[n],float32[m,n])", [*vector(200), ((50, 200), F)]),
+    "pieces": (test_pieces.SOURCE, "borders(float32[n],float32[n])", vector(1000, 2)),
+    "pieces_of_few": (test_pieces.SOURCE, "turned(float32[n],float32[n])", vector(2, 2)),
+    "pieces_of_rows": (test_pieces.SOURCE, "around(float32[n,m],float32[n,m])", [((100, 300), F)] * 2),
     "floyd": (test_loops.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
 }  # fmt: skip
 FORMS = [m for m in MODULES if m.startswith("nms")]

@@ -46,6 +46,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
+    map_own,
     map_statement,
     names_in,
     own_exprs,
@@ -288,26 +289,29 @@ class _Masking:
         body: list[n.Stmt] = []
         some = any(asks(c, size) == "some" for c in conjuncts(loop.condition))
         at = loop.body.index(compact)
-        for s in loop.body[:at]:
+        def statement(s: n.Stmt) -> list[n.Stmt]:
             if isinstance(s, n.Guard) and some and asks(s.condition, size) == "some":
-                continue  # the loop's condition says so
+                return []  # the loop's condition says so
             if isinstance(s, n.Loop) and self._over_array(s) is not None:
-                body += self._pass_over(s, first, last, low, high, used, alive, extent)
-            elif isinstance(s, (n.Alloc,)):
-                body.append(s)
-            elif isinstance(s, n.Accumulator) and s.op in BEST and (best := self._best_of(s)) is not None:
-                body += [best, replace(s, op="first")]
-            elif isinstance(s, n.Let) and (of := self._position(s.value)) is not None:
+                return self._pass_over(s, first, last, low, high, used, alive, extent)
+            if isinstance(s, n.Alloc):
+                return [s]
+            if isinstance(s, n.Accumulator) and s.op in BEST and (best := self._best_of(s)) is not None:
+                return [best, replace(s, op="first")]
+            if isinstance(s, n.Let) and (of := self._position(s.value)) is not None:
                 self.positions[s.name] = of[1]
-                body.append(s)
-            else:
-                if isinstance(s, n.Store) and self._own_temporary(s.buffer) and len(s.index) == 1:
-                    place = self._place(s.buffer, s.index[0], first, last, used)
-                    body.append(replace(s, index=(place,), value=b.map_expr(s.value, scalar)))
-                    continue
-                if any(x == array or self._own_temporary(x) for x in buffers_written(s)):
-                    raise Reject
-                body.append(map_statement(s, scalar))
+                return [s]
+            if isinstance(s, n.Store) and self._own_temporary(s.buffer) and len(s.index) == 1:
+                place = self._place(s.buffer, s.index[0], first, last, used)
+                return [replace(s, index=(place,), value=b.map_expr(s.value, scalar))]
+            if isinstance(s, n.If) or (isinstance(s, n.Loop) and s.kind == "parallel" and self._has_passes(s)):
+                return [with_bodies(map_own(s, scalar), lambda block: tuple(x for y in block for x in statement(y)))]
+            if any(x == array or self._own_temporary(x) for x in buffers_written(s)):
+                raise Reject
+            return [map_statement(s, scalar)]
+
+        for s in loop.body[:at]:
+            body += statement(s)
         body += self._pass_over(compact, first, last, low, high, used, alive, extent)
         if edges.front:
             body.append(n.Assign(low_name, b.add(first, b.ONE), span=compact.span))
@@ -540,6 +544,11 @@ class _Masking:
             if found is not None and factor == 1 and total + cut.front == found[1]:
                 return b.cast(found[0], "index")
         raise Reject
+
+    def _has_passes(self, s: n.Stmt) -> bool:
+        """Whether a loop over something else has passes over what is left in it, as sums of each column do."""
+        inside = (x for block in bodies(s) for x in walk(block))
+        return any(isinstance(x, n.Loop) and self._over_array(x) is not None for x in inside)
 
     def _own_temporary(self, buffer: str) -> bool:
         if buffer not in self.program.buffers:

@@ -16,7 +16,7 @@ from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out
-from transkern.targets.pallas.forms.loads import counted, in_order
+from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
@@ -273,7 +273,7 @@ class Body(Statements):
                 return self.view(e)
         dims = self.program.buffers[e.buffer].dims
         if len(e.index) == len(dims) and dims:
-            subscripts = sort(self, e.index, dims)
+            subscripts = sort(self, e.index, dims, is_doubtful(self))
             slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.stride == 1]
             if len(slots) == len(dims) and slots == sorted(set(slots)):
                 self.bind_operand(e.buffer, tuple(slots))
@@ -312,7 +312,7 @@ class Body(Statements):
 
     def note(self, value: Value, e: Load) -> Value:
         """Slots of which an access takes a part lie whole in each block."""
-        for x in sort(self, e.index, self.program.buffers[e.buffer].dims):
+        for x in sort(self, e.index, self.program.buffers[e.buffer].dims, is_doubtful(self)):
             if isinstance(x, Span_) and not x.whole:
                 self.whole.add(x.slot)
         slots = self.arrays[e.buffer].slots

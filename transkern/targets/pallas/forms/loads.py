@@ -25,25 +25,32 @@ from transkern.targets.pallas.printing.quote import call, name, quote
 if TYPE_CHECKING:
     from transkern.targets.pallas.forms.vector import Array, Vector
 
+_PADDED = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+"""What a kernel adds zeros to: words, which truths and short integers are not."""
+
 
 def load_aligned(vector: Vector, e: Load, array: Array) -> Value:
     assert array.slots is not None
     dims = vector.program.buffers[e.buffer].dims
-    subscripts = sort(vector, e.index, dims)
-    if vector.mask is not None and any_may_leave(vector, subscripts, dims):
+    subscripts = sort(vector, e.index, dims, is_doubtful(vector))
+    if any_may_leave(vector, subscripts, dims) and vector.module.dtype(e.dtype) not in _PADDED:
         raise Inexpressible("a slice that a mask keeps within its array")
+    node: ast.expr = name(array.name)
     items: list[ast.expr] = [ast.Slice() for _ in range(vector.rank)]
     axes = set()
-    for s, slot in zip(subscripts, array.slots, strict=True):
+    for s, slot, dim in zip(subscripts, array.slots, dims, strict=True):
         match s:
             case Span_(slot=at, stride=1) if at == slot:
                 axes.add(slot)
-                items[slot] = slice_of(vector, s)
+                if may_leave(vector, s, dim):
+                    walk = as_index([slice_of(vector, s)])
+                    node = call(vector.module.helper("_part"), [node, ast.Constant(slot), walk])
+                else:
+                    items[slot] = slice_of(vector, s)
             case Place(at, True):
                 items[slot] = ast.Slice(vector.size(at), vector.size(b.add(at, b.ONE)))
             case _:
                 raise Inexpressible("a subscript that is not a slice")
-    node: ast.expr = name(array.name)
     if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
         node = subscript(node, items)
     return Value(node, e.dtype, frozenset(axes))

@@ -43,14 +43,14 @@ class Gather:
 Subscript = Span_ | Place | Gather
 
 
-def sort(vector: Vector, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> list[Subscript]:
-    """One `Subscript` a dimension."""
+def sort(vector: Vector, index: tuple[Expr, ...], dims: tuple[Expr, ...], beyond: bool = False) -> list[Subscript]:
+    """One `Subscript` a dimension. `beyond`: what leaves its dimension where nobody looks is a walk, too."""
     if len(index) != len(dims):
         raise Inexpressible("a position in memory instead of a subscript for each dimension")
-    return [_one(vector, at, dim) for at, dim in zip(index, dims, strict=True)]
+    return [_one(vector, at, dim, beyond) for at, dim in zip(index, dims, strict=True)]
 
 
-def _one(vector: Vector, at: Expr, dim: Expr) -> Subscript:
+def _one(vector: Vector, at: Expr, dim: Expr, beyond: bool) -> Subscript:
     if not vector.varies(at):
         return Place(at, vector.is_static(at))
     terms, _ = b.affine(at)
@@ -60,7 +60,8 @@ def _one(vector: Vector, at: Expr, dim: Expr) -> Subscript:
         stride = terms[walked[0]]
         offset = b.sub(at, b.mul(b.index(stride), walked[0]))
         sure = not vector.unsure or not vector.mosaic or _inside(offset, stride, info.extent, dim)
-        if vector.is_static(offset) and stride and sure and not _outside(offset, stride, info.extent, dim):
+        sure = beyond or (sure and not _outside(offset, stride, info.extent, dim))
+        if vector.is_static(offset) and stride and sure:
             whole = stride == 1 and b.constant(offset) == 0 and b.difference(dim, info.extent) == 0
             return Span_(info.slot, offset, stride, info.extent, whole)
     return Gather(at)

@@ -15,7 +15,14 @@ from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import walk_expr
 from transkern.targets.pallas.forms.arithmetic import index_division, may_be_reciprocal, merged, plus_zero, spell
-from transkern.targets.pallas.forms.loads import load_aligned, load_counted, load_gathered, load_slices, maybe_empty
+from transkern.targets.pallas.forms.loads import (
+    is_doubtful,
+    load_aligned,
+    load_counted,
+    load_gathered,
+    load_slices,
+    maybe_empty,
+)
 from transkern.targets.pallas.forms.pieces import is_literal, is_true, literal
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value, product_like, scalar_params
@@ -297,7 +304,7 @@ class Vector:
             return counted
         if len(e.index) != len(dims):  # a linear index
             node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)
-        subscripts = sort(self, e.index, dims)
+        subscripts = sort(self, e.index, dims, not self.mosaic and is_doubtful(self))
         empty = maybe_empty(self, subscripts, dims) if not self.mosaic else []
         if empty:
             node = call(self.module.helper("_nonempty"), [node, *map(ast.Constant, empty)])

@@ -36,11 +36,11 @@ def _part(array, axis, at):
     places = range(at.start or 0, size if at.stop is None else at.stop, step)
     below = min(max(-(places.start // step), 0), len(places))
     above = min(max(len(places) + (places.start - size) // step, 0), len(places) - below)
+    if below + above == len(places):
+        return jnp.zeros(array.shape[:axis] + (len(places),) + array.shape[axis + 1:], array.dtype)
     if below or above:
-        inner = array[(slice(None),) * axis + (slice(0, 0),)]
-        if below + above < len(places):
-            inside = places[below:len(places) - above]
-            inner = array[(slice(None),) * axis + (slice(inside.start, inside.stop, step),)]
+        inside = places[below:len(places) - above]
+        inner = array[(slice(None),) * axis + (slice(inside.start, inside.stop, step),)]
         return jnp.pad(inner, [(below, above) if k == axis else (0, 0) for k in range(array.ndim)])
     return array[(slice(None),) * axis + (at,)]
 ''',
