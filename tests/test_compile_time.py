@@ -321,11 +321,15 @@ def test_entries_that_are_compiled_as_they_stand_compute_the_same(monkeypatch: p
             assert np.array_equal(found, one)
 
 
-@pytest.mark.parametrize("once", ["count += 1", "if first is None: first = r"])
+_ONCE = ["count += 1", "if first is None: first = r", "count += np.bincount(np.arange(n)).size"]
+
+
+@pytest.mark.parametrize("once", _ONCE)
 def test_a_recursion_that_only_the_run_ends_becomes_a_loop_at_once(monkeypatch: pytest.MonkeyPatch, once: str) -> None:
     """Its argument is another known number in each call, and nothing that is known of it could end the calls: what
-    is None in all of them cannot, nor what is known in the functions of a set."""
+    is None in all of them cannot, nor what is known in the functions of a set, or of NumPy."""
     text = f"""
+import numpy as np
 def f(n: "int"):
     used, count, first = set(), 0, None
     def place(r):
