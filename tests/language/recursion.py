@@ -404,7 +404,7 @@ def first_found(n):
 
 @case([1, 5, 10, 25], 63)
 def fewest_coins(coins, amount):
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def fewest(left):
         return 0 if left == 0 else min((fewest(left - c) + 1 for c in coins if c <= left), default=math.inf)
     return fewest(amount)

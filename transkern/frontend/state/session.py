@@ -30,7 +30,7 @@ class Session:
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
         self.called_there: tuple[ast.AST, ...] = ()  # the functions that were being translated there
-        # what is known of the arguments of each, `decisions` where it begins, and the tests that have been decided in it
+        # what is known of the arguments of each, `decisions` where it begins, and the tests that were decided in it
         self.told: list[tuple[Any, int, set[Any]]] = []
         self.decided = 0  # how many tests of what stands under names had an outcome that is known
         self.decided_by_user = 0  # those in the user's own text, as NumPy's functions end none of its recursions
