@@ -39,6 +39,14 @@ class MustGrow(Exception):
         self.site, self.problem, self.others = site, problem, others
 
 
+class PutOff(Exception):
+    """A translation has ended that was for nobody, as it has looked for what the next one is to know: it may have ended
+    by a list that `must` grow."""
+
+    def __init__(self, must: MustGrow | None = None) -> None:
+        self.must = must
+
+
 class MustLoop(Exception):
     """A function calls itself more often than can be written out: the translation begins anew, with the function as a
     loop over a stack (`recursion`)."""

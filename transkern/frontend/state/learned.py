@@ -50,6 +50,7 @@ class Learned:
     budget: limits.Budget = field(default_factory=limits.budget)
 
     # of the present translation
+    put_off: dict[Site, Finding] = field(default_factory=dict)  # what the next one knows: this one looks for more
     _grown: set[Site] = field(default_factory=set)  # what grew when it began: it may be given up for what it finds
     fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
     may_spell: bool = False  # whether there are texts that grow
@@ -58,7 +59,7 @@ class Learned:
     def begin(self) -> None:
         """The function is translated, for the first time or once more."""
         self.held.begin()
-        self._grown = set(self.growing)
+        self._grown, self.put_off = set(self.growing), {}
         self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
 
     def of_list(self, what: str, site: Site | None) -> Finding | None:
@@ -79,6 +80,11 @@ class Learned:
             new = finding.of not in known
             known.add(finding.of)
         return new
+
+    def learn_put_off(self) -> None:
+        """The same for what has been put off."""
+        for finding in self.put_off.values():
+            self.learn(finding)
 
     def _stand_together(self, sites: frozenset[Site]) -> bool:
         """Lists that stand in one memory from now on, with all that stand there with one of them already."""
