@@ -91,10 +91,12 @@ class Held:
     told: dict[Site | None, set[Kind]] = field(default_factory=dict)
     untold: set[Site] = field(default_factory=set)
     again: bool = False  # a list has become one of these
+    put_off: dict[Site, Finding] = field(default_factory=dict)  # what the next translation knows: this looks for more
 
     def begin(self) -> None:
         """The function is translated once more."""
         self.told.clear()
+        self.put_off.clear()
         self.again = False
 
     def leave_untold(self, site: Site) -> None:

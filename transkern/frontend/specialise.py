@@ -109,10 +109,10 @@ def _of_use(learned: Learned, translated: Callable[[], _Made]) -> _Made:
     except limits.Exhausted:
         raise
     except (TranskernError, NeedsConstant, MustGrow, MustLoop) as error:
-        if learned.put_off:
+        if learned.held.put_off:
             raise PutOff(error if isinstance(error, MustGrow) else None) from None
         raise
-    if learned.put_off:
+    if learned.held.put_off:
         raise PutOff
     return made
 

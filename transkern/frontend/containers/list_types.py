@@ -403,9 +403,9 @@ def begin_anew(
     if joined == before:
         raise error
     error.finding = Finding("wanted", owner.site, joined)
-    if owner.site not in ctx.learned.put_off and not ctx.control.may_be_written_out():
-        ctx.learned.put_off[owner.site] = error.finding
-    if owner.site not in ctx.learned.put_off:
+    if owner.site not in ctx.learned.held.put_off and not ctx.control.may_be_written_out():
+        ctx.learned.held.put_off[owner.site] = error.finding
+    if owner.site not in ctx.learned.held.put_off:
         raise error
 
 

@@ -50,7 +50,6 @@ class Learned:
     budget: limits.Budget = field(default_factory=limits.budget)
 
     # of the present translation
-    put_off: dict[Site, Finding] = field(default_factory=dict)  # what the next one knows: this one looks for more
     _grown: set[Site] = field(default_factory=set)  # what grew when it began: it may be given up for what it finds
     fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
     may_spell: bool = False  # whether there are texts that grow
@@ -59,7 +58,7 @@ class Learned:
     def begin(self) -> None:
         """The function is translated, for the first time or once more."""
         self.held.begin()
-        self._grown, self.put_off = set(self.growing), {}
+        self._grown = set(self.growing)
         self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
 
     def of_list(self, what: str, site: Site | None) -> Finding | None:
@@ -83,7 +82,7 @@ class Learned:
 
     def learn_put_off(self) -> None:
         """The same for what has been put off."""
-        for finding in self.put_off.values():
+        for finding in self.held.put_off.values():
             self.learn(finding)
 
     def _stand_together(self, sites: frozenset[Site]) -> bool:
