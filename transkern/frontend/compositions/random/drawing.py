@@ -72,11 +72,13 @@ def integer_between(state: Any, low: Any, last: Any) -> Any:
         narrow = most <= np.uint64(_HALF)
         count = most + np.uint64(1)  # none for all words
         within = np.uint64(_HALF) if narrow else np.uint64(_ALL)
-        again = True
-        while again:
-            drawn = _some_word(state, narrow)
-            left = (drawn * count) & within
-            again = left < count and left < (within - most) % count
+        drawn = _some_word(state, narrow)
+        left = (drawn * count) & within
+        if left < count:
+            least = (within - most) % count
+            while left < least:
+                drawn = _some_word(state, narrow)
+                left = (drawn * count) & within
         if narrow:
             drawn = drawn * count >> np.uint64(32)
         elif count != 0:
