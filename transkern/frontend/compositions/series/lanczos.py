@@ -1,5 +1,5 @@
-"""`math.gamma` and its logarithm by Lanczos' series (SIAM J. Numer. Anal. B 1, 1964), step by step as Python has them, so
-that the last bits are those of Python's."""
+"""`math.gamma` and its logarithm by Lanczos' series (SIAM J. Numer. Anal. B 1, 1964), step by step as Python has them,
+so that the last bits are those of Python's."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NUMERATOR = (
     2.5066282746310002701649081771338373386264310793408,
 )  # fmt: skip
 _DENOMINATOR = (
-    0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0, 45995730.0, 13339535.0, 2637558.0, 357423.0, 32670.0, 1925.0,
-    66.0, 1.0,
+    0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0, 45995730.0, 13339535.0, 2637558.0, 357423.0, 32670.0,
+    1925.0, 66.0, 1.0,
 )  # fmt: skip
 _TABULATED = 23  # up to here whole numbers have products that are exact
 
@@ -29,10 +29,10 @@ _TABULATED = 23  # up to here whole numbers have products that are exact
 def _sum(x: Any) -> Any:
     above, below = 0.0, 0.0
     if x < 5.0:
-        for p, q in zip(_NUMERATOR[::-1], _DENOMINATOR[::-1]):
+        for p, q in zip(_NUMERATOR[::-1], _DENOMINATOR[::-1], strict=True):
             above, below = above * x + p, below * x + q
     else:
-        for p, q in zip(_NUMERATOR, _DENOMINATOR):
+        for p, q in zip(_NUMERATOR, _DENOMINATOR, strict=True):
             above, below = above / x + p, below / x + q
     return above / below
 
