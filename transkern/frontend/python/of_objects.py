@@ -105,6 +105,7 @@ def _namedtuple(ctx: Context, a: Arguments) -> Value:
 
 @functools.cache
 def _class_of_tuples(typename: Any, names: Any, rename: Any, defaults: Any, module: Any) -> type:
-    made = collections.namedtuple(typename, names, rename=bool(rename), defaults=defaults, module=module)
+    make: Any = collections.namedtuple
+    made: type = make(typename, names, rename=bool(rename), defaults=defaults, module=module)
     made.__qualname__ = f"<locals>.{typename}"  # nobody else finds it: none of its objects is a result
     return made
