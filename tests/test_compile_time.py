@@ -22,6 +22,7 @@ from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.sources.annotations import types_from_annotations
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
+from transkern.frontend.state.learned import Learned
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written
 from transkern.fuse.scalars.promote import promote_elements
@@ -321,11 +322,15 @@ def test_entries_that_are_compiled_as_they_stand_compute_the_same(monkeypatch: p
             assert np.array_equal(found, one)
 
 
-@pytest.mark.parametrize("once", ["count += 1", "if first is None: first = r"])
+_ONCE = ["count += 1", "if first is None: first = r", "count += np.bincount(np.arange(n)).size"]
+
+
+@pytest.mark.parametrize("once", _ONCE)
 def test_a_recursion_that_only_the_run_ends_becomes_a_loop_at_once(monkeypatch: pytest.MonkeyPatch, once: str) -> None:
     """Its argument is another known number in each call, and nothing that is known of it could end the calls: what
-    is None in all of them cannot, nor what is known in the functions of a set."""
+    is None in all of them cannot, nor what is known in the functions of a set, or of NumPy."""
     text = f"""
+import numpy as np
 def f(n: "int"):
     used, count, first = set(), 0, None
     def place(r):
@@ -350,6 +355,29 @@ def f(n: "int"):
     monkeypatch.setattr(Calls, "inline", note)
     c_text(text)
     assert 2 <= len(begun) < 20
+
+
+def test_types_of_several_lists_become_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each began the translation anew, of all that is before it once more."""
+    text = """
+def f(n: int, x: "float64[m]"):
+    a, b, c, best = [], [], [], {}
+    for k in range(n):
+        a.append(k)
+        b.append((k, 1))
+        c.append(True)
+        best[k % 3] = k
+    for v in x:
+        a.append(v)
+        b.append((1, v))
+        c.append(2)
+        best[int(v)] = v
+    return a, b, c, best
+"""
+    begun, begin = [], Learned.begin
+    monkeypatch.setattr(Learned, "begin", lambda self: (begun.append(self), begin(self))[1])
+    c_text(text)
+    assert len(begun) <= 4  # lists that grow, dicts that do, types
 
 
 def test_a_recursion_that_nothing_ends_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,10 +178,13 @@ class NeedsConstant(Exception):
     """The translation needs the value of a parameter or a size: the caller specialises on it and tries again.
 
     `demand` is a parameter's name, or ``x.1`` for a size (``x.1<`` where it is small); `problem` is what to raise where
-    that cannot be done. `few` are all the sizes that are asked for where they are small (`runtime.caching.few`).
+    that cannot be done. `few` are all the sizes that are asked for where they are small (`runtime.caching.few`), `more`
+    what is asked for along with `demand`.
     """
 
-    def __init__(self, demand: str, problem: CompileError, few: Sequence[tuple[str, int, int]] = ()) -> None:
+    def __init__(
+        self, demand: str, problem: CompileError, few: Sequence[tuple[str, int, int]] = (), more: Sequence[str] = ()
+    ) -> None:
         super().__init__(demand)
-        self.demand, self.problem, self.few = demand, problem, few
+        self.demand, self.problem, self.few, self.more = demand, problem, few, more
         problem.demand = demand

@@ -3,6 +3,9 @@
 # ruff: noqa: E501, E701, E702, E741, SIM102, SIM103, SIM110, RUF005, N803, N806, C417, B007, RET505, PLR
 from __future__ import annotations
 
+import functools
+import math
+
 import numpy as np
 
 from tests.language.registry import case
@@ -397,3 +400,11 @@ def first_found(n):
                 board.pop()
     place(0)
     return first, board
+
+
+@case([1, 5, 10, 25], 63)
+def fewest_coins(coins, amount):
+    @functools.cache
+    def fewest(left):
+        return 0 if left == 0 else min((fewest(left - c) + 1 for c in coins if c <= left), default=math.inf)
+    return fewest(amount)

@@ -54,6 +54,8 @@ TEXTS = [
     ("def f(n, /, a=1, *, b=2): return (a, b) if n == 0 else f(n - 1, b=a, a=b + 1)", (5,)),
     ("def f(n):\n for i in range(9):\n  for j in range(i):\n   if i * j > n: return i + (f(n - 9) if n > 9 else 0)\n   if i * j == n: return f(n - 1) * 2\n return -1", (30,)),
     ("def f(n):\n v = n * 2\n w = f(n - 1) if n else 0\n match v:\n  case 2 | 4: return w + v\n  case _: pass\n u = min(f(k) for k in (0, 1)) if n > 2 else v\n return u + v + w", (4,)),
+    ("def f(n): return max((f(n - k) + k for k in (2, 3) if k <= n), default=-5) if n else min((f(k) for k in []), default=7)", (8,)),
+    ("def f(n): return min((f(n - k) - 1.5 for k in (3, 5) if k <= n), default=-float('-inf')) if n else 0", (11,)),
     ("def f(n, m):\n if n == 0: raise KeyError(m)\n g = lambda v: v + m\n return f(n - 1, g(m))", (3, 1)),
 ]
 

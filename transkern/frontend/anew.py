@@ -39,6 +39,14 @@ class MustGrow(Exception):
         self.site, self.problem, self.others = site, problem, others
 
 
+class PutOff(Exception):
+    """A translation has ended that was for nobody, as it has looked for what the next one is to know: it may have ended
+    by a list that `must` grow."""
+
+    def __init__(self, must: MustGrow | None = None) -> None:
+        self.must = must
+
+
 class MustLoop(Exception):
     """A function calls itself more often than can be written out: the translation begins anew, with the function as a
     loop over a stack (`recursion`)."""
@@ -83,10 +91,12 @@ class Held:
     told: dict[Site | None, set[Kind]] = field(default_factory=dict)
     untold: set[Site] = field(default_factory=set)
     again: bool = False  # a list has become one of these
+    put_off: dict[Site, Finding] = field(default_factory=dict)  # what the next translation knows: this looks for more
 
     def begin(self) -> None:
         """The function is translated once more."""
         self.told.clear()
+        self.put_off.clear()
         self.again = False
 
     def leave_untold(self, site: Site) -> None:

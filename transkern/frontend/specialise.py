@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, Site, Terminated
+from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, PutOff, Site, Terminated
 from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.random import shared
@@ -32,6 +34,8 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )  # fmt: skip
+
+_Made = TypeVar("_Made")
 
 
 def specialise(
@@ -63,7 +67,13 @@ def _specialise(
     while True:
         learned.begin()
         try:
-            program, found = _translated(function, types, learned, changes, reserves, left_out)
+            translated = partial(_translated, function, types, learned, changes, reserves, left_out)
+            program, found = _of_use(learned, translated)
+        except PutOff as found_more:
+            learned.learn_put_off()
+            if found_more.must is not None and found_more.must.site not in learned.growing:
+                learned.grow(found_more.must)
+            continue
         except NotKnown as problem:
             known = problem.finding is None or not learned.learn(problem.finding)
             if known and not learned.otherwise(problem):
@@ -88,6 +98,21 @@ def _specialise(
         if found == changes and learned.held.is_settled():
             return program
         changes = found  # what one `return` changes, every other one hands back too
+
+
+def _of_use(learned: Learned, translated: Callable[[], _Made]) -> _Made:
+    """What `translated` makes, if a finding has not been put off in it: it is for nobody then, whatever it ends by."""
+    try:
+        made = translated()
+    except limits.Exhausted:
+        raise
+    except (TranskernError, NeedsConstant, MustGrow, MustLoop) as error:
+        if learned.held.put_off:
+            raise PutOff(error if isinstance(error, MustGrow) else None) from None
+        raise
+    if learned.held.put_off:
+        raise PutOff
+    return made
 
 
 def _translated(

@@ -35,6 +35,7 @@ PARTS = {
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",
     "series/terms": "transkern.frontend.compositions.series.terms",
+    "series/lanczos": "math",
     "series/polynomial": "numpy.polynomial.polynomial",
     "series/chebyshev": "numpy.polynomial.chebyshev",
     "series/legendre": "numpy.polynomial.legendre",

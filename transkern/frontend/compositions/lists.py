@@ -379,3 +379,8 @@ def item_of(values: Any, key: Any) -> Any:
 def put_empty_sets(owner: Any, count: Any) -> None:
     for _ in range(count):
         owner.append(set())
+
+
+def repeated(values: Any, times: Any) -> Any:
+    """``values * times``: the same values, again and again."""
+    return [value for _ in range(times) for value in values]

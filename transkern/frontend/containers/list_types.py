@@ -292,11 +292,9 @@ def list_type(
         elif dims and dims[1:] == owner.dims[1:] and not owner.row:
             rows.wanted(ctx, owner, "a list of arrays of different lengths")
     if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
-        if owner.dims == dims:
-            mixed(ctx, owner, dtype, python, "append elements of one type and shape")
-        if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
-            ctx.must_be_known(Static(None), "a list of ints and floats", "append float(x)", refusals.LIST_OF_TYPES)
-        _fail_differ(ctx)
+        if owner.dims != dims:
+            _fail_differ(ctx)
+        mixed(ctx, owner, dtype, python, "append elements of one type and shape")
     assert bound is not None
     bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
     ctx.names.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
@@ -380,7 +378,7 @@ def _is_huge(bound: Expr) -> bool:
     )
 
 
-def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:
+def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> None:
     """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
     joined = holding(owner.dtype, owner.python, dtype, python) if owner.dtype else (dtype, python)
     begin_anew(ctx, owner, joined, help)
@@ -388,7 +386,9 @@ def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str)
 
 def begin_anew(
     ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
-) -> NoReturn:
+) -> None:
+    """Raises what begins anew with a list of such numbers; or returns, for the sake of what else is found out, where
+    that is put off: what is translated then is for nobody."""
     error = NotKnown(
         refusals.LIST_OF_TYPES, "a list whose elements differ in type", help, ctx.session.span, ctx.session.lines
     )
@@ -403,7 +403,10 @@ def begin_anew(
     if joined == before:
         raise error
     error.finding = Finding("wanted", owner.site, joined)
-    raise error
+    if owner.site not in ctx.learned.held.put_off and not ctx.control.may_be_written_out():
+        ctx.learned.held.put_off[owner.site] = error.finding
+    if owner.site not in ctx.learned.held.put_off:
+        raise error
 
 
 COLUMNS = 16

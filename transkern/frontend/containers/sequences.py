@@ -28,7 +28,7 @@ from transkern.frontend.subscripts.positions import check_position
 from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
-from transkern.frontend.values.numbers import is_number
+from transkern.frontend.values.numbers import is_number, is_python_number
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import (
     Array,
@@ -412,16 +412,16 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
         return Seq(seq.items * known, seq.kind)
     if seq == Seq((Static(None),), "list"):
         return making.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
-    if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
-        all_of_them = "[v for _ in range(n) for v in values]" if len(seq.items) > 1 else "[value for _ in range(n)]"
-        help = f"write a comprehension: {all_of_them}" if seq.items else "write []"
-        ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
-    extent = ctx.extent(b.maximum(times.expr, b.ZERO))
-    value = scalar_expr(ctx, seq.items[0])
-    axis: Axis = ctx.names.axis("i", extent)
-    python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
-    python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
-    return making.list_of(ctx, Array((axis,), value), python)
+    plain = all(isinstance(v, (Static, Scalar)) for v in seq.items)  # which nobody can change under two names
+    if seq.items and seq.kind == "list" and (plain or not ctx.facts.is_of_arguments(times.expr)):
+        number = is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)
+        if len(seq.items) != 1 or not number:
+            return compose(ctx, "lists", "repeated", [seq, times], {})
+        axis: Axis = ctx.names.axis("i", ctx.extent(b.maximum(times.expr, b.ZERO)))
+        return making.list_of(ctx, Array((axis,), scalar_expr(ctx, seq.items[0])), is_python_number(seq.items[0]))
+    help = "write a comprehension: [v for _ in range(n) for v in values]" if seq.items else "write []"
+    ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
+    return Seq(seq.items * (known or 0), seq.kind)
 
 
 def is_count(value: Value) -> bool:

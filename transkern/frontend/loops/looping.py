@@ -19,8 +19,9 @@ from transkern.frontend.loops.running import run_loop
 from transkern.frontend.loops.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.loops.trying import tried
 from transkern.frontend.loops.turns import OtherTurns, Turns, at_first, leaving_unless
-from transkern.frontend.loops.unrolling import ITEM_NAME, UNROLL, steps_of, unrolled, unrolled_while
+from transkern.frontend.loops.unrolling import ITEM_NAME, steps_of, unrolled, unrolled_while
 from transkern.frontend.sources.source import span_of
+from transkern.frontend.state.control import UNROLL
 from transkern.frontend.syntax.desugar import CATCHES, FOR_ALL, WHOLE, has_jumps, placed
 from transkern.frontend.syntax.liveness import ORIGIN, live_names
 from transkern.frontend.syntax.syntax import assigned_names

@@ -12,6 +12,7 @@ from transkern.frontend.anew import NotKnown, Terminated
 from transkern.frontend.context import Context
 from transkern.frontend.loops import steps
 from transkern.frontend.loops.trips import condition_of
+from transkern.frontend.state.control import UNROLL
 from transkern.frontend.syntax.desugar import has_jumps, placed, without_jumps
 from transkern.frontend.values.values import Scalar, Static, Value
 from transkern.ir import build as b
@@ -21,7 +22,6 @@ from transkern.ir.traverse import buffers_read, variables_read, walk
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
 
-UNROLL = 64  # iterations that are translated one by one, where something of their number must be known
 ITEM_NAME = "loop item"  # no identifier: the value that an unrolled iteration binds
 _LARGE, _IN_ALL = 250, 1500  # statements of an iteration that is not repeated; of all that it would be repeated in
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import collections
+import functools
 import types
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import is_lazy
 from transkern.frontend.sources.source import from_object
+from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.translate.attributes import attribute
 from transkern.frontend.values import classes, doubts
+from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Bound, Function, Known, Method, Record, Scalar, Seq, Static, Value
 
@@ -87,3 +92,20 @@ def _classes(ctx: Context, value: Value) -> Iterator[Any]:
             yield from _classes(ctx, item)
     elif (found := classes.object_at(value)) is not None:
         yield found
+
+
+@handles("functools.namedtuple", "collections.namedtuple", names="typename field_names rename defaults module")
+def _namedtuple(ctx: Context, a: Arguments) -> Value:
+    """A class that is made in the function: one for the same names, as no call can tell it from that of another."""
+    given = [ctx.deref(a.need(name)) for name in ("typename", "field_names")]
+    given += [ctx.deref(a.get(name) or Static(None)) for name in ("rename", "defaults", "module")]
+    given = [replace(v, kind="tuple") if isinstance(v, Seq) and v.kind == "list" else v for v in given]
+    return Static(asked(ctx, _class_of_tuples, *(constant_object(ctx, v, "`namedtuple`") for v in given)))
+
+
+@functools.cache
+def _class_of_tuples(typename: Any, names: Any, rename: Any, defaults: Any, module: Any) -> type:
+    make: Any = collections.namedtuple
+    made: type = make(typename, names, rename=bool(rename), defaults=defaults, module=module)
+    made.__qualname__ = f"<locals>.{typename}"  # nobody else finds it: none of its objects is a result
+    return made

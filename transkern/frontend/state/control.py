@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from transkern.errors import CompileError
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
+
+UNROLL = 64  # iterations that are translated one by one, where something of their number must be known
 
 
 class Catch(NamedTuple):
@@ -54,6 +57,11 @@ class Control:
         self.trusted = False  # while positions in lists are known to be there
         # what the function has put into its arguments so far (set by translators)
         self.changes_now: Callable[[], tuple[n.Result, ...]] | None = None
+
+    def may_be_written_out(self) -> bool:
+        """Whether iterations around may be translated one by one, where something in them must be known."""
+        known = [None if trips is None else b.constant(trips) for trips in self.trips]
+        return any(count is not None and count <= UNROLL for count in known)
 
     def loop_number(self) -> int:
         """The number of another loop."""

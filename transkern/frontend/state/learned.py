@@ -82,6 +82,11 @@ class Learned:
             known.add(finding.of)
         return new
 
+    def learn_put_off(self) -> None:
+        """The same for what has been put off."""
+        for finding in self.held.put_off.values():
+            self.learn(finding)
+
     def _stand_together(self, sites: frozenset[Site]) -> bool:
         """Lists that stand in one memory from now on, with all that stand there with one of them already."""
         if sites <= self.together.keys() and len({self.together[site] for site in sites}) == 1:

@@ -30,9 +30,10 @@ class Session:
         self.budget = limits.budget()
         self.called: list[Function] = []  # the functions that are being translated in place
         self.called_there: tuple[ast.AST, ...] = ()  # the functions that were being translated there
-        # what is known of the arguments of each, `decided` where it begins, and the tests that have been decided in it
+        # what is known of the arguments of each, `decisions` where it begins, and the tests that were decided in it
         self.told: list[tuple[Any, int, set[Any]]] = []
         self.decided = 0  # how many tests of what stands under names had an outcome that is known
+        self.decided_by_user = 0  # those in the user's own text, as NumPy's functions end none of its recursions
         self.depth = 0  # of inlining
         self.frame: Frame | None = None  # the function that is being translated
         self.texts_read: set[ast.AST] = set()  # functions
@@ -53,6 +54,10 @@ class Session:
     def span(self, span: Span) -> None:
         if not self.pinned:
             self._span = span
+
+    def decisions(self) -> int:
+        """How many tests have been decided that may end a recursion of what is called here."""
+        return self.decided if self.pinned else self.decided_by_user
 
     @contextmanager
     def pin(self) -> Iterator[None]:

@@ -164,6 +164,10 @@ class _Hoisting:
                 name in _FOLDS and self.python(name)
             ):  # fmt: skip
                 return self._folded(name, elt, generators, node, out)
+            case ast.Call(ast.Name("min" | "max" as name), [ast.GeneratorExp(elt, generators)], [
+                ast.keyword("default", default)
+            ]) if self.python(name) and self._stays(default):  # fmt: skip
+                return self._folded_or(default, name, elt, generators, node, out)
             case ast.Call(ast.Name(name), [ast.GeneratorExp(elt, generators)], []) if self._uses_all(name):
                 made = self._listed(elt, generators, node, out)
                 return ast.copy_location(ast.Call(node.func, [made], []), node)
@@ -182,6 +186,18 @@ class _Hoisting:
 
     def _uses_all(self, name: str) -> bool:
         return name in _USE_ALL and self.python(name)
+
+    def _stays(self, node: ast.expr) -> bool:
+        """Whether it does not matter when a value (`default=math.inf`) is evaluated."""
+        match node:
+            case ast.Attribute(ast.Name(owner)):
+                return owner not in self.changing
+            case ast.Call(ast.Name("float"), [ast.Constant()], []):
+                return self.python("float")
+            case ast.UnaryOp(_, operand):
+                return self._stays(operand)
+            case _:
+                return is_fixed(node, self.changing)
 
     def _rebuilt(self, node: ast.expr, out: list[ast.stmt]) -> ast.expr:
         """Any other expression, all of whose parts are evaluated, from left to right."""
@@ -290,6 +306,23 @@ class _Hoisting:
         if name != "sum":
             raised = ast.Raise(ast.Call(load(VALUE_ERROR), [ast.Constant(empty_text(name))], []))
             out.append(placed(ast.If(none, [raised], []), node))
+        return ast.copy_location(load(held), node)
+
+    def _folded_or(
+        self, default: ast.expr, name: str, elt: ast.expr, generators: Sequence[ast.comprehension], node: ast.expr,
+        out: list[ast.stmt],
+    ) -> ast.expr:  # fmt: skip
+        """`min` or `max` of what a comprehension makes, or `default` where that is nothing."""
+        held, some, one = self._fresh("value"), self._fresh("some"), self._fresh("element")
+        out += [assign(held, default, node), assign(some, ast.Constant(False), node)]
+        order: ast.cmpop = ast.Lt() if name == "min" else ast.Gt()
+
+        def use(value: ast.expr, inner: list[ast.stmt]) -> None:
+            better = ast.If(ast.Compare(load(one), [order], [load(held)]), [assign(held, load(one), value)], [])
+            first = [assign(held, load(one), value), assign(some, ast.Constant(True), value)]
+            inner += [assign(one, value, value), placed(ast.If(load(some), [better], first), value)]
+
+        self._loops(elt, generators, use, node, out)
         return ast.copy_location(load(held), node)
 
     def _until(

@@ -288,11 +288,11 @@ class Calls(Constructions):
         called = zip(ctx.session.called, ctx.session.told, strict=True)
         before = [known for f, known in called if f.node is function.node]
         problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
-        is_endless = bool(before) and (before[-1][0] == given or before[-1][1] == ctx.session.decided)
+        is_endless = bool(before) and (before[-1][0] == given or before[-1][1] == ctx.session.decisions())
         if is_endless or ctx.session.depth >= INLINE_DEPTH:  # nothing that is known here could end it
             self._loop_instead(function, ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, help))
         is_endless = is_endless and len(before) >= _ENDLESS and all(
-            known[0] == given or known[1] == ctx.session.decided for known in before[-_ENDLESS:]
+            known[0] == given or known[1] == ctx.session.decisions() for known in before[-_ENDLESS:]
         )
         if is_endless or ctx.session.depth >= INLINE_DEPTH:  # sizes of parts of parts become twice as long in each call
             problem += ctx.learned.not_looping
@@ -330,7 +330,7 @@ class Calls(Constructions):
             ctx.session.frame = frame_of(function, ctx.session.place())
         ctx.session.depth += 1
         ctx.session.called.append(function)
-        ctx.session.told.append((given, ctx.session.decided, set()))
+        ctx.session.told.append((given, ctx.session.decisions(), set()))
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):

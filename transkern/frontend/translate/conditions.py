@@ -119,6 +119,7 @@ class Conditions(Comparisons):
             except TypeError:  # not to be told apart from others
                 pass
         session.decided += 1
+        session.decided_by_user += not session.pinned
 
     def chosen(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
         """``a and b``, ``a or b`` as values: one of the operands."""

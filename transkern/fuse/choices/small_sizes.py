@@ -20,7 +20,7 @@ from transkern.ir.expr import Expr, Reduce, Var
 from transkern.ir.storage import FEW, FEW_OF_MANY, SMALL_SIZE
 from transkern.ir.traverse import bodies, exprs, variables_read, walk
 
-_MUCH = 1000
+_MUCH = 250
 _SHARE = 16
 """Of more statements than `_MUCH` in loops in order, one of `_SHARE` at least must be an array statement."""
 

@@ -15,14 +15,15 @@ from transkern.ir.storage import SMALL_SIZE, small_demanded
 
 
 def ask(sizes: Sequence[tuple[str, int, int]], types: Sequence[Any]) -> None:
-    """Raises NeedsConstant for the first of the sizes (`Program.few`) that is small in the call which the types are of.
-    """
+    """Raises NeedsConstant for the sizes (`Program.few`) that are small in the call which the types are of: for all at
+    once, as each would be another translation."""
     if not sizes:
         return
     arrays = list(arrays_in(types))
-    for demand, k, axis in small_demanded(sizes, [getattr(x, "extents", ()) for x in arrays], SMALL_SIZE):
-        if isinstance(arrays[k].dims[axis], str):
-            raise NeedsConstant(demand, CompileError(refusals.INTERNAL, f"the size `{demand}` is small"), sizes)
+    small = small_demanded(sizes, [getattr(x, "extents", ()) for x in arrays], SMALL_SIZE)
+    if asked := [demand for demand, k, axis in small if isinstance(arrays[k].dims[axis], str)]:
+        problem = CompileError(refusals.INTERNAL, f"the size `{asked[0]}` is small")
+        raise NeedsConstant(asked[0], problem, sizes, asked[1:])
 
 
 def arrays_in(types: Iterable[Any]) -> Iterator[Any]:

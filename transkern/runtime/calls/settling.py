@@ -91,8 +91,8 @@ def call_numpy(
         except NeedsConstant as need:
             if need.demand in demands or not (need.demand in names or need.demand.rpartition(".")[0] in names):
                 raise need.problem from None
-            compiled.known.demands.add(need.demand)
-            demands.add(need.demand)
+            compiled.known.demands |= {need.demand, *need.more}
+            demands |= {need.demand, *need.more}
             continue
         except CompileError as error:
             if few := compiled.known.refuse_small(demands):

@@ -14,7 +14,7 @@ from transkern.frontend.compositions.primitives import element
 from transkern.frontend.compositions.random.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
 
 _HIGH, _LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # the factor of the linear congruence
-_HALF = 0xFFFFFFFF
+_HALF, _ALL = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 
 def _product_above(x: Any, y: Any) -> Any:
@@ -37,16 +37,18 @@ def _word(state: Any) -> Any:
     return (mixed >> turns) | (mixed << ((np.uint64(64) - turns) & np.uint64(63)))
 
 
-def _half_word(state: Any) -> Any:
-    if state[4] != 0:
+def _some_word(state: Any, narrow: Any) -> Any:
+    """Half a word, or one: at one place for both, as each is a long text."""
+    if narrow and state[4] != 0:
         state[4] = 0
-        half = state[5]
+        drawn = state[5]
     else:
-        word = _word(state)
-        state[4] = 1
-        state[5] = word >> np.uint64(32)
-        half = word & np.uint64(_HALF)
-    return half
+        drawn = _word(state)
+        if narrow:
+            state[4] = 1
+            state[5] = drawn >> np.uint64(32)
+            drawn = drawn & np.uint64(_HALF)
+    return drawn
 
 
 def number(state: Any) -> Any:
@@ -66,28 +68,21 @@ def integer_between(state: Any, low: Any, last: Any) -> Any:
     """One of ``low`` to `last`, both among them."""
     most = np.uint64(last) - np.uint64(low)
     drawn = np.uint64(0)
-    if most == 0:
-        pass
-    elif most == np.uint64(_HALF):
-        drawn = _half_word(state)
-    elif most < np.uint64(_HALF):
-        count = most + np.uint64(1)
-        product = _half_word(state) * count
-        if (product & np.uint64(_HALF)) < count:
-            least = (np.uint64(_HALF) - most) % count
-            while (product & np.uint64(_HALF)) < least:
-                product = _half_word(state) * count
-        drawn = product >> np.uint64(32)
-    elif most + np.uint64(1) == 0:
-        drawn = _word(state)
-    else:
-        count = most + np.uint64(1)
-        word = _word(state)
-        if word * count < count:
-            least = (np.uint64(0) - count) % count
-            while word * count < least:
-                word = _word(state)
-        drawn = _product_above(word, count)
+    if most != 0:
+        narrow = most <= np.uint64(_HALF)
+        count = most + np.uint64(1)  # none for all words
+        within = np.uint64(_HALF) if narrow else np.uint64(_ALL)
+        drawn = _some_word(state, narrow)
+        left = (drawn * count) & within
+        if left < count:
+            least = (within - most) % count
+            while left < least:
+                drawn = _some_word(state, narrow)
+                left = (drawn * count) & within
+        if narrow:
+            drawn = drawn * count >> np.uint64(32)
+        elif count != 0:
+            drawn = _product_above(drawn, count)
     return np.int64(np.uint64(low) + drawn)
 
 
@@ -188,14 +183,14 @@ def twister_integer_between(state: Any, low: Any, last: Any) -> Any:
     for bits in (1, 2, 4, 8, 16, 32):
         mask |= mask >> np.uint64(bits)
     drawn = np.uint64(0)
-    if most > np.uint64(_HALF):
-        drawn = ((_twister_word(state) << np.uint64(32)) | _twister_word(state)) & mask
-        while drawn > most:
-            drawn = ((_twister_word(state) << np.uint64(32)) | _twister_word(state)) & mask
-    elif most > 0:
-        drawn = _twister_word(state) & mask
-        while drawn > most:
-            drawn = _twister_word(state) & mask
+    if most > 0:
+        wide, again = most > np.uint64(_HALF), True
+        while again:
+            drawn = _twister_word(state)
+            if wide:
+                drawn = (drawn << np.uint64(32)) | _twister_word(state)
+            drawn &= mask
+            again = drawn > most
     return np.int64(np.uint64(low) + drawn)
 
 
