@@ -29,8 +29,9 @@ def with_captured(call: Callable[..., Any], captured: Sequence[Any], target: str
 
 
 def program_for(
-    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT, lends: bool = True
-) -> Any:
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT,
+    lends: bool = True,
+) -> Any:  # fmt: skip
     """The program after the target's passes; `lends` as of `pipeline.translated`."""
     from transkern import pipeline
     from transkern.frontend.sources.source import live_function
