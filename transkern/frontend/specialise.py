@@ -52,22 +52,23 @@ def specialise(
     """
     given_up: set[Site] = set()
     try:
-        return _specialise(function, types, reserves, left_out, Learned(grows, given_up, lends))
+        return _specialise(function, types, reserves, left_out, Learned(grows, given_up), lends)
     except (CompileError, NeedsConstant):
         if not given_up:
             raise
         limits.budget().begin_again()  # written out, however long that is
-        return _specialise(function, types, reserves, left_out, Learned(grows, None, lends))
+        return _specialise(function, types, reserves, left_out, Learned(grows, None), lends)
 
 
 def _specialise(
-    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], learned: Learned
-) -> n.Program:
+    function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], learned: Learned,
+    lends: bool,
+) -> n.Program:  # fmt: skip
     changes: list[Change] = []
     while True:
         learned.begin()
         try:
-            translated = partial(_translated, function, types, learned, changes, reserves, left_out)
+            translated = partial(_translated, function, types, learned, changes, reserves, left_out, lends)
             program, found = _of_use(learned, translated)
         except PutOff as found_more:
             learned.learn_put_off()
@@ -117,12 +118,12 @@ def _of_use(learned: Learned, translated: Callable[[], _Made]) -> _Made:
 
 def _translated(
     function: Function, types: Sequence[ArgType], learned: Learned, changes: list[Change], reserves: bool,
-    left_out: Collection[ast.stmt],
+    left_out: Collection[ast.stmt], lends: bool,
 ) -> tuple[n.Program, list[Change]]:  # fmt: skip
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file, learned)
     ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
-    ctx.session.left_out = left_out
+    ctx.session.left_out, ctx.session.lends = left_out, lends
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes

@@ -20,7 +20,6 @@ class Learned:
     grows: bool = True  # whether the target has lists without a bound
     # lists that grow since their loops would be long to write out; None: they are written out
     given_up: set[Site] | None = None
-    lends: bool = False  # whether calls lend the states of generators that others share
 
     # findings
     growing: set[Site] = field(default_factory=set)  # lists that run-time code appends to, and dicts with its keys

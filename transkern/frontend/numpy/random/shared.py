@@ -22,7 +22,7 @@ _ALONE = {"number", "number_between", "integer_between"}
 
 def lent(ctx: Context, of: str, kind: str, legacy: bool) -> Generator | None:
     """The generator that the text `of` finds, its state lent; None where NumPy draws."""
-    if not ctx.learned.lends or of in ctx.learned.by_library:
+    if not ctx.session.lends or of in ctx.learned.by_library:
         return None
     found = next(((name, c) for name, c in ctx.inputs.captured if isinstance(c, SharedGenerator) and c.of == of), None)
     name, shared = found or (ctx.names.fresh("shared_generator"), SharedGenerator(of, kind))
