@@ -47,6 +47,10 @@ class PutOff(Exception):
         self.must = must
 
 
+class MustDraw(Exception):
+    """NumPy is to draw from a generator that others share, whose state was lent."""
+
+
 class MustLoop(Exception):
     """A function calls itself more often than can be written out: the translation begins anew, with the function as a
     loop over a stack (`recursion`)."""

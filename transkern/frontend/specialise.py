@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
-from transkern.frontend.anew import MustGrow, MustLoop, NotKnown, PutOff, Site, Terminated
+from transkern.frontend.anew import MustDraw, MustGrow, MustLoop, NotKnown, PutOff, Site, Terminated
 from transkern.frontend.containers import making, objects
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.random import shared
@@ -51,24 +51,25 @@ def specialise(
     random generators that others share.
     """
     given_up: set[Site] = set()
+    by_library: set[str] | None = set() if lends else None
     try:
-        return _specialise(function, types, reserves, left_out, Learned(grows, given_up), lends)
+        return _specialise(function, types, reserves, left_out, Learned(grows, given_up), by_library)
     except (CompileError, NeedsConstant):
         if not given_up:
             raise
         limits.budget().begin_again()  # written out, however long that is
-        return _specialise(function, types, reserves, left_out, Learned(grows, None), lends)
+        return _specialise(function, types, reserves, left_out, Learned(grows, None), by_library)
 
 
 def _specialise(
     function: Function, types: Sequence[ArgType], reserves: bool, left_out: Collection[ast.stmt], learned: Learned,
-    lends: bool,
+    by_library: set[str] | None,
 ) -> n.Program:  # fmt: skip
     changes: list[Change] = []
     while True:
         learned.begin()
         try:
-            translated = partial(_translated, function, types, learned, changes, reserves, left_out, lends)
+            translated = partial(_translated, function, types, learned, changes, reserves, left_out, by_library)
             program, found = _of_use(learned, translated)
         except PutOff as found_more:
             learned.learn_put_off()
@@ -90,6 +91,8 @@ def _specialise(
             if learned.otherwise(need):
                 continue
             raise NeedsConstant(need.demand, plain(need.problem)) from None
+        except MustDraw:
+            continue
         except MustLoop as must:
             learned.loop(must)
             continue
@@ -107,7 +110,7 @@ def _of_use(learned: Learned, translated: Callable[[], _Made]) -> _Made:
         made = translated()
     except limits.Exhausted:
         raise
-    except (TranskernError, NeedsConstant, MustGrow, MustLoop) as error:
+    except (TranskernError, NeedsConstant, MustDraw, MustGrow, MustLoop) as error:
         if learned.held.put_off:
             raise PutOff(error if isinstance(error, MustGrow) else None) from None
         raise
@@ -118,16 +121,16 @@ def _of_use(learned: Learned, translated: Callable[[], _Made]) -> _Made:
 
 def _translated(
     function: Function, types: Sequence[ArgType], learned: Learned, changes: list[Change], reserves: bool,
-    left_out: Collection[ast.stmt], lends: bool,
+    left_out: Collection[ast.stmt], by_library: set[str] | None,
 ) -> tuple[n.Program, list[Change]]:  # fmt: skip
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file, learned)
     ctx.inputs.changes, ctx.session.reserves, ctx.session.steps_take_views = list(changes), reserves, reserves
-    ctx.session.left_out, ctx.session.lends = left_out, lends
+    ctx.session.left_out, ctx.session.by_library = left_out, by_library
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes
-    except (TranskernError, NeedsConstant, MustGrow, MustLoop):
+    except (TranskernError, NeedsConstant, MustDraw, MustGrow, MustLoop):
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

@@ -37,7 +37,6 @@ class Learned:
     # lists that stand in one memory, one of them for all; sets that have a name and stand in a list, in that of sets
     together: dict[Site, Site] = field(default_factory=dict)
     forked: set[Site] = field(default_factory=set)  # statements that choose, whose paths meet at their block's end
-    by_library: set[str] = field(default_factory=set)  # generators that NumPy draws from, as they are found
     # where values that wait for what is beside them are computed at once; `TRIED`: comprehensions in a `try`
     early: set[Site] = field(default_factory=set)
 

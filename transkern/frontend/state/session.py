@@ -43,7 +43,8 @@ class Session:
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
         self.reserves = True  # whether there is memory for arrays that loops make longer
         self.steps_take_views = True  # whether library steps take any strides
-        self.lends = False  # whether calls lend the states of generators that others share
+        # generators that others share whose states are not lent for a call, as they are found; None: none is
+        self.by_library: set[str] | None = None
         self.left_out: Collection[ast.stmt] = ()  # statements that are not translated
 
     @property

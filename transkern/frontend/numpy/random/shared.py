@@ -7,8 +7,9 @@ NumPy draws, one step after the other, and the function is translated once more 
 
 from __future__ import annotations
 
-from transkern import refusals
-from transkern.frontend.anew import Finding, NotKnown
+from typing import NoReturn
+
+from transkern.frontend.anew import MustDraw
 from transkern.frontend.context import Context
 from transkern.frontend.values.values import Generator
 from transkern.ir import build as b
@@ -22,7 +23,7 @@ _ALONE = {"number", "number_between", "integer_between"}
 
 def lent(ctx: Context, of: str, kind: str, legacy: bool) -> Generator | None:
     """The generator that the text `of` finds, its state lent; None where NumPy draws."""
-    if not ctx.session.lends or of in ctx.learned.by_library:
+    if ctx.session.by_library is None or of in ctx.session.by_library:
         return None
     found = next(((name, c) for name, c in ctx.inputs.captured if isinstance(c, SharedGenerator) and c.of == of), None)
     name, shared = found or (ctx.names.fresh("shared_generator"), SharedGenerator(of, kind))
@@ -56,7 +57,7 @@ def check(ctx: Context) -> None:
             _begin_anew(ctx, shared.of)
 
 
-def _begin_anew(ctx: Context, of: str) -> None:
-    error = NotKnown(refusals.RANDOM, f"draws from `{of}`", "", ctx.session.span, ctx.session.lines)
-    error.finding = Finding("by_library", of)
-    raise error
+def _begin_anew(ctx: Context, of: str) -> NoReturn:
+    assert ctx.session.by_library is not None
+    ctx.session.by_library.add(of)
+    raise MustDraw
