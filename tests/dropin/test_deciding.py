@@ -111,6 +111,18 @@ def test_slower_code_is_left() -> None:
     assert record.has_lost(4) and not record.has_lost(9)
 
 
+def test_a_call_in_which_something_was_loaded_is_no_usual_one() -> None:
+    record = Record()
+    for _ in range(3):
+        record.add_python(4, 3e-5)
+    record.add_compiled(4, 0.015, 0.0)
+    for _ in range(40):
+        record.add_compiled(4, 2e-6, 0.0)
+        assert not record.has_lost(4)
+    record.let_code_pass(4)
+    assert record.passing
+
+
 def test_short_compiled_calls_are_tried_in_python() -> None:
     record = Record()
     record.add_compiled(3, 1e-5, 0.0)

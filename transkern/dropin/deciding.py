@@ -94,15 +94,21 @@ class Times:
     calls: int = 0
     seconds: float = 0.0
     least: float = math.inf
+    most: float = 0.0
 
     def add(self, seconds: float, calls: int = 1) -> None:
         self.calls += calls
         self.seconds += seconds * calls
-        self.least = min(self.least, seconds)
+        self.least, self.most = min(self.least, seconds), max(self.most, seconds)
 
     @property
     def mean(self) -> float:
         return self.seconds / self.calls
+
+    @property
+    def usual(self) -> float:
+        """The mean without the longest call: of compiled code the one in which something was loaded."""
+        return (self.seconds - self.most) / (self.calls - 1) if self.calls > 1 else self.mean
 
 
 @dataclass(slots=True)
@@ -157,8 +163,8 @@ class Record:
     def let_code_pass(self, size: int) -> None:
         """`let_pass` for calls of compiled code, once it is known to be faster."""
         known = self.compiled[size]
-        if known.calls >= _MANY_SAMPLES and known.mean < _BRIEF and not self.slower:
-            count = int(_TIMING / (_TIMING_SHARE * max(known.mean, _TINY))) + known.calls % 3
+        if known.calls >= _MANY_SAMPLES and known.usual < _BRIEF and not self.slower:
+            count = int(_TIMING / (_TIMING_SHARE * max(known.usual, _TINY))) + known.calls % 3
             self.passing = self.passed = count
 
     def without_code(self) -> float:
@@ -230,13 +236,13 @@ class Record:
         if size in self.slower:
             return True
         known, code = self.python.get(size), self.compiled.get(size)
-        return code is not None and code.mean < _SMALL and (known is None or known.calls < 2) and code.calls >= 2
+        return code is not None and code.usual < _SMALL and (known is None or known.calls < 2) and code.calls >= 2
 
     def has_lost(self, size: int) -> bool:
         """Whether compiled code is slower for all sizes that Python takes long for; this one is the last."""
         known, code = self.python.get(size), self.compiled.get(size)
         if known and code:
-            usual = code.least if code.calls < _MANY_SAMPLES else code.mean  # the first calls of code take longer
+            usual = code.least if code.calls < _MANY_SAMPLES else code.usual  # the first calls of code take longer
             enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
             if code.calls >= enough and usual > _LOST * known.mean:
                 self.slower.add(size)
