@@ -31,6 +31,9 @@ _FEW = 16  # tuples or lists in a list, up to which each is an argument of its o
 
 _PLACES = 8  # of tuples that are passed as arrays
 
+VARIES = ".varies"
+"""Behind the path of a tuple of integers among what is demanded: they are arguments, and not known by value."""
+
 
 class Used(NamedTuple):
     """What a function uses of an argument: those `names` among an object's attributes (None: all), and the lists that
@@ -374,7 +377,9 @@ def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[s
 
 
 def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters: Collection[str] = ()) -> Shape:
-    """The structure where the numbers of a list that `demands` names are arguments of their own."""
+    """The structure where the numbers of a list or a tuple that `demands` names are arguments of their own."""
+    if shape.kind == "leaf" and shape.path + VARIES in demands and is_of_integers(value):
+        return _by_numbers(shape.path, value, parameters)
     if shape.kind == "numbers" and shape.path in demands:
         items = tuple(Shape(part_path(shape.path, str(k), parameters), "leaf") for k in range(len(value)))
         return Shape(shape.path, "list", (), None, items)
@@ -387,6 +392,18 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
     parts = _parts(shape, value)
     items = tuple(with_demands(s, v, demands, parameters) for s, v in zip(shape.items, parts, strict=True))
     return shape if items == shape.items else dataclasses.replace(shape, items=items)
+
+
+def is_of_integers(value: Any) -> bool:
+    """Whether a value is a tuple of integers, or of such tuples: positions, shapes, axes."""
+    return type(value) is tuple and bool(value) and all(type(v) is int or is_of_integers(v) for v in value)
+
+
+def _by_numbers(path: str, value: Any, parameters: Collection[str]) -> Shape:
+    if not isinstance(value, tuple):
+        return Shape(path, "leaf")
+    items = (_by_numbers(part_path(path, str(k), parameters), v, parameters) for k, v in enumerate(value))
+    return Shape(path, "tuple", (), None, tuple(items))
 
 
 def shapes_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from transkern.errors import TypesNeeded
@@ -12,10 +12,14 @@ from transkern.ir.storage import FEW, SMALL_SIZES
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.measuring import Run
 from transkern.runtime.specialisation import CacheInfo, Specialisation
+from transkern.runtime.structures import VARIES, is_of_integers
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
 
+
+_SEEN = 2
+"""Values of a tuple of integers that there is code for, each."""
 
 _TRIED = 4
 """Code that a call tries before its types are looked at."""
@@ -34,15 +38,16 @@ class Known:
     """The code of a function, by the target and the types that it is for.
 
     `demands`: which numbers and sizes must be constants. `small`: types with sizes that are constants because they are
-    small. `fast`: what calls go to without a look at their types, by identity of the code, the latest last. `refused`:
-    what runs for types that are refused. `outcomes`: what is returned for types, where a framework has asked.
-    `verified`: code that has been compared with NumPy, by identity. `unchanged` tells whether what `watched` code was
-    compiled with is the same, where there is any.
+    small. `tuples`: by their paths, the tuples of integers that there is code for. `fast`: what calls go to without a
+    look at their types, by identity of the code, the latest last. `refused`: what runs for types that are refused.
+    `outcomes`: what is returned for types, where a framework has asked. `verified`: code that has been compared with
+    NumPy, by identity. `unchanged` tells whether what `watched` code was compiled with is the same, where there is any.
     """
 
     code: dict[tuple[Any, ...], Specialisation] = dataclasses.field(default_factory=dict)
     demands: set[str] = dataclasses.field(default_factory=set)
     small: set[tuple[Any, ...]] = dataclasses.field(default_factory=set)
+    tuples: dict[str, set[tuple[Any, ...]]] = dataclasses.field(default_factory=dict)
     fast: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     refused: dict[tuple[Any, ...], Callable[..., Any]] = dataclasses.field(default_factory=dict)
     outcomes: dict[tuple[Any, ...], Any] = dataclasses.field(default_factory=dict)
@@ -59,6 +64,7 @@ class Known:
         self.refused.clear()
         self.outcomes.clear()
         self.small.clear()
+        self.tuples.clear()
         self.only_any_size = False
         self.fast.clear()
         self.unchanged, self.watched = None, []
@@ -107,6 +113,18 @@ class Known:
             return _without_extents(for_any)
         self.small.add(found)
         return found
+
+    def varying(self, given: Iterable[tuple[str, Any]]) -> set[str]:
+        """What is demanded of tuples of integers, for which there is to be more code, as they are others again and
+        again (positions, and not shapes or axes): that their numbers are arguments."""
+        found: set[str] = set()
+        for path, value in given:
+            if is_of_integers(value):
+                seen = self.tuples.setdefault(path, set())
+                seen.add(value)
+                if len(seen) > _SEEN:
+                    found.add(path + VARIES)
+        return found - self.demands
 
     def faster(self, made: Specialisation, call: Callable[..., Any]) -> Callable[..., Any]:
         """What tries the code that was called last, and before that, as long as the arguments are for none of it."""

@@ -83,6 +83,10 @@ def call_numpy(
             remaining = iter(leaf_types)
             key_types = tuple(structured(shape, remaining) for shape in shapes)
         found = known = compiled.known.code.get((target, key_types))
+        if found is None and (varying := compiled.known.varying(zip(names, values, strict=True))):
+            compiled.known.demands |= varying
+            demands |= varying
+            continue
         try:
             if found is None:
                 found = compiled._specialise(key_types, target)
