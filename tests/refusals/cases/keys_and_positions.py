@@ -134,16 +134,6 @@ def first_weights_instead(x):
     return np.array((0.5, 0.25, 0.125))[: int(x[0])]
 
 
-def alternating(x):
-    """alternating(float64[n])"""
-    return [1, -1] * int(x[0])
-
-
-def alternating_instead(x):
-    """alternating_instead(float64[n])"""
-    return [v for _ in range(int(x[0])) for v in (1, -1)]
-
-
 def zero_or_element(x):
     """zero_or_element(float32[n])"""
     first = x[0] if x[1] > 0 else 0
