@@ -412,7 +412,8 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
         return Seq(seq.items * known, seq.kind)
     if seq == Seq((Static(None),), "list"):
         return making.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
-    plain = all(isinstance(v, (Static, Scalar)) for v in seq.items)  # which nobody can change under two names
+    # what nobody can change under two names (texts had rather a number that is known)
+    plain = all(isinstance(v, Scalar) or (isinstance(v, Static) and not isinstance(v.value, str)) for v in seq.items)
     if seq.items and seq.kind == "list" and (plain or not ctx.facts.is_of_arguments(times.expr)):
         number = is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)
         if len(seq.items) != 1 or not number:
