@@ -406,13 +406,12 @@ _SHORT = 64  # as many dimensions has an array at most
 
 
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
-    """``[x] * n`` with a run-time `n`: a list of `n` numbers. Where it is known after all, they are counted."""
+    """``[x] * n`` with a run-time `n`, which texts had rather known; what others may change under two names must have."""
     known = b.constant(times.expr)
     if known is not None and known * len(seq.items) <= _SHORT:
         return Seq(seq.items * known, seq.kind)
     if seq == Seq((Static(None),), "list"):
         return making.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
-    # what nobody can change under two names (texts had rather a number that is known)
     plain = all(isinstance(v, Scalar) or (isinstance(v, Static) and not isinstance(v.value, str)) for v in seq.items)
     if seq.items and seq.kind == "list" and (plain or not ctx.facts.is_of_arguments(times.expr)):
         number = is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)
