@@ -406,7 +406,7 @@ _SHORT = 64  # as many dimensions has an array at most
 
 
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
-    """``[x] * n`` with a run-time `n`, which texts had rather known; what others may change under two names must have."""
+    """``[x, y] * n`` with a run-time `n`, which texts had rather known; what has two names then must have it known."""
     known = b.constant(times.expr)
     if known is not None and known * len(seq.items) <= _SHORT:
         return Seq(seq.items * known, seq.kind)
