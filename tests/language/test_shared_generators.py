@@ -131,8 +131,8 @@ def test_threads_do_not_draw_the_same_numbers() -> None:
     found: list[float] = []
 
     def draw() -> None:
-        for _ in range(20):
-            found.extend(compiled(50)[0])
+        for _ in range(100):
+            found.extend(compiled(10)[0])
 
     threads = [threading.Thread(target=draw) for _ in range(3)]
     for thread in threads:

@@ -89,6 +89,7 @@ class Lent:
     def __init__(self, shared: SharedGenerator) -> None:
         self.shared, self.words = shared, np.zeros(shared.shape, np.uint64)
         self._generator: Any = None
+        self._lock: Any = None
         self._bits: Any = None
         self._views: _Views | None = None  # of where NumPy has the state
 
@@ -112,15 +113,16 @@ class Lent:
                 words[...] = theirs
 
     def give_back(self) -> None:
+        generator, lock = self._generator, self._lock
+        self._generator = self._lock = None  # the next thread comes in as soon as the lock is left
         try:
             if self._views is None:
-                set_state(self._generator, self.words)
+                set_state(generator, self.words)
             else:
                 for words, theirs in self._views:
                     np.copyto(theirs, words, casting="unsafe")
         finally:
-            self._lock.__exit__(None, None, None)
-            self._generator = self._lock = None
+            lock.__exit__(None, None, None)
 
 
 _Views = Sequence[tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]]

@@ -6,6 +6,7 @@ microseconds in Python would be the slower for it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +20,8 @@ Taker = Callable[[Sequence[Any]], tuple[list[Any], dict[str, Any]]]
 """Gives the arrays and numbers in arguments, and their lists, dicts and objects by path; raises Mismatch."""
 
 
-def taker(shapes: Sequence[Shape]) -> Taker:
+@functools.lru_cache(maxsize=256)
+def taker(shapes: tuple[Shape, ...]) -> Taker:
     """What takes arguments of these structures apart."""
     made = _Function()
     values = [made.variable() for _ in shapes]
