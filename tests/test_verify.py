@@ -52,7 +52,7 @@ def test_differences_are_named(found: Any, wanted: Any, text: str) -> None:
 
 
 def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(function: Any, args: Any) -> Any:
+    def wrong(function: Any, args: Any, outside: Any) -> Any:
         return (np.array([9.0]), 3), None, args
 
     monkeypatch.setattr(verifying, "expected", wrong)
@@ -61,7 +61,7 @@ def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_exception_that_numpy_does_not_raise_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "expected", lambda function, args: (None, None, args))
+    monkeypatch.setattr(verifying, "expected", lambda function, args, outside: (None, None, args))
     with pytest.raises(transkern.VerificationError, match="ValueError: -3 is negative"):
         transkern.compile(scale, target="cpu", verify=True)(np.ones(4), {"sum": 0.0}, -3)
 

@@ -151,7 +151,7 @@ from transkern.fuse.states.updates import merge_updates
 from transkern.fuse.states.whole import hand_out_whole
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.nodes import Library, Program, Stmt
-from transkern.ir.traverse import buffers_written, walk
+from transkern.ir.traverse import bodies, buffers_written, walk
 from transkern.ir.verify import VERIFY, verified
 from transkern.limits import check_time
 from transkern.options import Options
@@ -437,7 +437,7 @@ def _check_can_run_again(program: Program) -> None:
     """For NumPy's warnings a function may have to run once more in NumPy: it must have no effects but on arguments."""
     own = program.params[len(program.params) - len(program.captured) :]
     shared = {p.name for p, c in zip(own, program.captured, strict=True) if isinstance(c, SharedGenerator)}
-    found = [s for s in walk(program.body) if _is_seen(s) or shared & set(buffers_written(s))]
+    found = [s for s in walk(program.body) if _is_seen(s) or (not any(bodies(s)) and shared & set(buffers_written(s)))]
     if not found:
         return
     span, warning = found[0].span, tuple(s.span for s in found if isinstance(s, Library) and _warns(s))

@@ -175,3 +175,10 @@ def test_emitted_code_has_numpy_draw() -> None:
     compiled = transkern.compile(flips, target="cpu")
     compiled(np.ones((6, 6), int), 0.3)
     assert "global_generator" in compiled.emit()
+
+
+def test_verified_calls_draw_what_numpy_draws() -> None:
+    """NumPy's run, which comes first, left the generators where the compiled one went on."""
+    for function in (pairs, of_module, by_steps):
+        compiled = transkern.compile(function, target="cpu", verify=True)
+        assert _outcome(compiled, (7,)) == _outcome(function, (7,))

@@ -100,7 +100,7 @@ def first_fault(
     Raises:
         CompileError: the function is refused for these arguments.
     """
-    wanted = [verifying.expected(function, args) for args in calls]
+    wanted = [verifying.expected(function, args, getattr(function, "__globals__", {})) for args in calls]
     for stage, name in enumerate(names(target)):
         seen(name)
         staged = Staged(function, stage, target, shuffle=lambda order: order.reverse())

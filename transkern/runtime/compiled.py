@@ -129,7 +129,8 @@ class Compiled:
         from transkern.runtime import verifying
 
         values = self._parameters.bind(args, keywords)
-        wanted = verifying.expected(lambda *values: self._parameters.call(self.function, values), values)
+        outside = getattr(self.function, "__globals__", {})
+        wanted = verifying.expected(lambda *values: self._parameters.call(self.function, values), values, outside)
         found, failed = None, None
         before, self.known.last = self.known.last, None
         try:

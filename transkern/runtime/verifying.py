@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,33 @@ from transkern.runtime.structures import attributes_of
 _ULPS = 64
 
 
-def expected(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, Exception | None, Sequence[Any]]:
-    """What NumPy gives for copies of the arguments: the result or the exception, and the arguments after the call."""
+def expected(
+    function: Callable[..., Any], args: Sequence[Any], outside: Mapping[str, Any]
+) -> tuple[Any, Exception | None, Sequence[Any]]:
+    """What NumPy gives for copies of the arguments: the result or the exception, and the arguments after the call.
+    Random generators are as before: NumPy's own, and those among what the function finds `outside`."""
     mine = copy.deepcopy(tuple(args))
-    with np.errstate(all="ignore"), warnings.catch_warnings():
+    with np.errstate(all="ignore"), warnings.catch_warnings(), _generators_as_they_are(outside):
         warnings.simplefilter("ignore")
         try:
             return function(*mine), None, mine
         except Exception as error:  # the function's own
             return None, error, mine
+
+
+@contextmanager
+def _generators_as_they_are(outside: Mapping[str, Any]) -> Iterator[None]:
+    generators = [v for v in outside.values() if isinstance(v, np.random.Generator)]
+    legacy: list[Any] = [np.random, *(v for v in outside.values() if isinstance(v, np.random.RandomState))]
+    states = [g.bit_generator.state for g in generators]
+    legacy_states = [g.get_state() for g in legacy]
+    try:
+        yield
+    finally:
+        for generator, state in zip(generators, states, strict=True):
+            generator.bit_generator.state = state
+        for old, state in zip(legacy, legacy_states, strict=True):
+            old.set_state(state)
 
 
 def check(name: str, found: Any, error: Exception | None, args: Sequence[Any], wanted: Any) -> None:
