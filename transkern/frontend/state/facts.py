@@ -15,7 +15,9 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.facts import Fact, conjuncts, facts_of, implied
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
+
+_PARTS = 64  # of a condition that is kept
 
 _SHORT = ("int8", "int16", "uint8", "uint16")  # whose least and largest value is worth knowing
 
@@ -63,7 +65,10 @@ class Facts:
 
     def hold(self, condition: Expr) -> None:
         """From here to the end of the function, `condition` holds: who comes here has passed a check of it. Known are
-        its parts on sizes and scalars of the arguments, which keep their values."""
+        its parts on sizes and scalars of the arguments, which keep their values, as far as they are short: polynomials
+        of polynomials have terms without end."""
+        if is_longer(condition, _PARTS):
+            return
         for part in conjuncts(condition):
             if variables_read(part) <= self.entry and not buffers_read(part):
                 self.conditions += facts_of(part)

@@ -19,6 +19,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    is_longer,
     map_block,
     own_exprs,
     scalars_set,
@@ -30,6 +31,9 @@ from transkern.records import replace
 
 _READERS = (n.Define, n.Let, n.Assign, n.Write, n.Guard)
 """What reads elements alone, along axes of its own."""
+
+_PARTS = 32
+"""Of a place whose names are looked through, at most: names of names may have parts without end."""
 
 
 def compute_read(program: n.Program) -> n.Program:
@@ -88,7 +92,7 @@ def _part(program: n.Program, position: int, s: n.Define) -> tuple[Expr, Expr] |
 
 def _told(e: Expr, lets: dict[str, Expr]) -> Expr:
     """An expression, of what names stand for."""
-    while variables_read(e) & lets.keys():
+    while variables_read(e) & lets.keys() and not is_longer(e, _PARTS):
         e = b.substitute(e, lets)
     return e
 

@@ -16,8 +16,11 @@ from collections.abc import Iterator, Mapping
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
-from transkern.ir.traverse import alone, buffers_read, result_buffers, scalars_set, variables_read, walk
+from transkern.ir.traverse import alone, buffers_read, is_longer, result_buffers, scalars_set, variables_read, walk
 from transkern.records import replace
+
+_PARTS = 32
+"""Of a size, at most."""
 
 
 def hand_out_whole(program: n.Program) -> n.Program:
@@ -51,8 +54,10 @@ def _whole(program: n.Program) -> set[str]:
     whole: set[str] = set()
     for s in program.body:
         match s:
-            case n.Let(name, value) | n.Assign(name, value) if not buffers_read(value):
+            case n.Let(name, value) | n.Assign(name, value) if not (is_longer(value, _PARTS) or buffers_read(value)):
                 known[name] = b.substitute(value, known)
+                if is_longer(known[name], _PARTS):  # names of names may have parts without end
+                    del known[name]
             case n.Return(result):
                 for r in _arrays(result):
                     info = program.buffers[r.buffer]
