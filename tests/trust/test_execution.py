@@ -16,7 +16,7 @@ from tests.trust.hostile import BODIES, CONSTANTS, FILES
 pytestmark = pytest.mark.slow
 
 _HEAD = "import itertools, math, antigravity, idlelib, this\nimport numpy as np\n"
-_SECONDS, _MEGABYTES = 2.0, 500
+_SECONDS, _MEGABYTES = 3.0, 500
 
 CASES: dict[str, str] = {
     **{f"constant: {k}": f"{_HEAD}X = {v}\ndef f(x: float):\n    return x + X\n" for k, v in CONSTANTS.items()},
