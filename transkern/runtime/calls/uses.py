@@ -15,9 +15,12 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import linecache
 import textwrap
+import tokenize
 import types
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -34,6 +37,7 @@ _Asked = tuple[type, str, Any]  # a class, an attribute's name, and what the cla
 
 _known: WeakKeyDictionary[Callable[..., Any], dict[tuple[str, type], tuple[Used, list[_Asked]]]]
 _known = WeakKeyDictionary()
+_definitions: WeakKeyDictionary[types.FunctionType, ast.FunctionDef | None] = WeakKeyDictionary()
 
 
 def used_by(function: Callable[..., Any]) -> Callable[[str, Any], Used]:
@@ -64,7 +68,7 @@ def _of_object(function: types.FunctionType, parameter: str, kind: type) -> tupl
 
 def _appended(function: types.FunctionType, parameter: str) -> frozenset[Place]:
     """What of a list or dict is only appended to."""
-    node = _definition(function.__code__)
+    node = _definition(function)
     if node is None or any(isinstance(x, ast.Name) and x.id in _LOOK_AROUND for x in ast.walk(node)):
         return frozenset()
     found = Places(parameter, False, str)
@@ -87,7 +91,7 @@ class _Uses:
         if (function.__code__, parameter) in self.seen:
             return True
         self.seen.add((function.__code__, parameter))
-        node = _definition(function.__code__)
+        node = _definition(function)
         if node is None or any(_member(self.kind, hook) is not getattr(object, hook, None) for hook in _HOOKS):
             return False
         told: set[int] = set()  # the places where the parameter stands for one attribute
@@ -170,13 +174,17 @@ def _member(kind: type, name: str) -> Any:
     return next((c.__dict__[name] for c in kind.__mro__ if name in c.__dict__), None)
 
 
-def _definition(code: types.CodeType) -> ast.FunctionDef | None:
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return None
-    found = tree.body[0] if len(tree.body) == 1 else None
-    return found if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
+def _definition(function: types.FunctionType) -> ast.FunctionDef | None:
+    """The function's text. (`inspect.getsource` looks through all modules that there are, each time.)"""
+    if function not in _definitions:
+        code = function.__code__
+        lines = linecache.getlines(code.co_filename, function.__globals__)
+        made: list[ast.stmt] = []
+        with suppress(SyntaxError, ValueError, IndexError, tokenize.TokenError):
+            made = ast.parse(textwrap.dedent("".join(inspect.getblock(lines[code.co_firstlineno - 1 :])))).body
+        found = made[0] if len(made) == 1 else None
+        _definitions[function] = found if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
+    return _definitions[function]
 
 
 def _names(node: ast.FunctionDef, name: str) -> Iterator[ast.Name]:
