@@ -75,25 +75,7 @@ class Attempt(Compiled):
         if floating.asked() or any(kind_of(v) is not None for v in (*args, *keywords.values())):
             raise Declined  # a tracer of JAX, a tensor that wants its gradient
         self.seconds = 0.0
-        saved = self._saved(args, keywords)
-        floating.lower()
-        try:
-            result = self._served(args, keywords)
-        except Declined:
-            raise
-        except TranskernError as error:
-            self.why = self.why or str(error)
-            raise Declined from None
-        except Exception:
-            if not self._may_run_again(saved):
-                raise
-            _put_back(saved)
-            raise Declined from None
-        if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
-            self._warned += 1
-            _put_back(saved)
-            raise Warned
-        return result
+        return self._made(lambda: self._served(args, keywords), self._saved(args, keywords))
 
     def direct(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The call, where there is code for its arguments, and NotImplemented elsewhere: what is asked at a first call
@@ -108,16 +90,22 @@ class Attempt(Compiled):
             return NotImplemented
         writes = self._writes() if self.options.warnings is not None else None
         saved = self._copies(self._arrays_at(given, writes)) if writes else None if writes is None else {}
+        return self._made(lambda: self._fast(*given), saved)
+
+    def _made(self, call: Callable[[], Any], saved: Saved | None) -> Any:
+        """What a call of compiled code gives; where Python is to make it once more, the arguments are as before."""
         floating.lower()
         try:
-            result = self._fast(*given)
-        except Exception as error:
-            if isinstance(error, TranskernError):
-                self.why = self.why or str(error)
-            elif not self._may_run_again(saved):
+            result = call()
+        except Declined:
+            raise
+        except TranskernError as error:
+            self.why = self.why or str(error)
+            raise Declined from None
+        except Exception:
+            if not self._may_run_again(saved):
                 raise
-            else:
-                _put_back(saved)
+            _put_back(saved)
             raise Declined from None
         if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
             self._warned += 1

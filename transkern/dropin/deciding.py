@@ -136,9 +136,8 @@ class Record:
         return self._all_compiled
 
     def add_python(self, size: int, seconds: float) -> None:
-        """A call that was timed, which stands for those before it that were not, unless it took long, as few do."""
-        calls = 1 + self.passed if seconds < _BRIEF else 1
-        self.passing = self.passed = 0
+        """A call that was timed."""
+        calls = self._stands_for(seconds)
         self.python.setdefault(size, Times()).add(seconds, calls)
         self._all_python.add(seconds, calls)
 
@@ -146,14 +145,12 @@ class Record:
         """Has as many calls go by untimed that timing them takes no notable share of what they take. (Not always as
         many, or each that is timed might be of one kind.)"""
         spent = self.in_python()
-        if spent.calls >= _SAMPLED and spent.mean < _BRIEF:
-            count = int(_TIMING / (_TIMING_SHARE * max(spent.mean, _TINY))) + spent.calls % 3
-            self.passing = self.passed = count
+        if spent.calls >= _SAMPLED:
+            self._pass(spent.calls, spent.mean)
 
     def add_compiled(self, size: int, seconds: float, guess: float) -> float:
         """The time that this call has saved, with those before it that went by untimed."""
-        calls = 1 + self.passed if seconds < _BRIEF else 1
-        self.passing = self.passed = 0
+        calls = self._stands_for(seconds)
         self.compiled.setdefault(size, Times()).add(seconds, calls)
         self._all_compiled.add(seconds, calls)
         known = self.python.get(size)
@@ -163,9 +160,18 @@ class Record:
     def let_code_pass(self, size: int) -> None:
         """`let_pass` for calls of compiled code, once it is known to be faster."""
         known = self.compiled[size]
-        if known.calls >= _MANY_SAMPLES and known.usual < _BRIEF and not self.slower:
-            count = int(_TIMING / (_TIMING_SHARE * max(known.usual, _TINY))) + known.calls % 3
-            self.passing = self.passed = count
+        if known.calls >= _MANY_SAMPLES and not self.slower:
+            self._pass(known.calls, known.usual)
+
+    def _stands_for(self, seconds: float) -> int:
+        """How many calls one is that was timed: with those before it that were not, unless it took long, as few do."""
+        calls = 1 + self.passed if seconds < _BRIEF else 1
+        self.passing = self.passed = 0
+        return calls
+
+    def _pass(self, calls: int, usual: float) -> None:
+        if usual < _BRIEF:
+            self.passing = self.passed = int(_TIMING / (_TIMING_SHARE * max(usual, _TINY))) + calls % 3
 
     def without_code(self) -> float:
         """Seconds that the function would have taken in Python, as far as anybody knows."""
