@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from transkern.fuse.sorts.names import given, set_once
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -29,7 +30,6 @@ from transkern.ir.traverse import (
     buffers_read,
     own_parts,
     resolved,
-    scalars_set,
     touched,
     variables_read,
     walk,
@@ -62,12 +62,7 @@ class _Selecting:
     def __init__(self, program: n.Program) -> None:
         self.names, self.buffers = Names.of(program), dict(program.buffers)
         statements = list(walk(program.body))
-        bound = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
-        self.lets = {s.name: s.value for s in statements if isinstance(s, n.Let) and bound[s.name] == 1}
-        arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
-        self.given = {x.name for x in program.params if isinstance(x, n.ScalarParam)}
-        self.given |= {v for x in arrays for d in x.dims for v in variables_read(d)}
-        self.given -= {name for s in program.body for name in scalars_set(s)}  # the same all the time
+        self.lets, self.given = set_once(program), given(program)
         others = (s for s in statements if not isinstance(s, (n.Alloc, n.Return)))
         self.uses = Counter(name for s in others for name in touched(s))
         orders = [s.outs[0] for s in statements if isinstance(s, n.Library) and s.name == "argsort"]

@@ -15,6 +15,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from transkern.fuse.sorts.names import given, set_once
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -26,7 +27,6 @@ from transkern.ir.traverse import (
     buffers_written,
     own_parts,
     resolved,
-    scalars_set,
     touched,
     variables_read,
     walk,
@@ -54,14 +54,10 @@ class _Selecting:
     def __init__(self, program: n.Program) -> None:
         self.names, self.buffers, self.body = Names.of(program), dict(program.buffers), program.body
         statements = list(walk(program.body))
-        bound = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
         sorts = [s.outs[0] for s in statements if isinstance(s, n.Library) and s.name == "sort"]
         there = {v for name in sorts for d in program.buffers[name].dims for v in variables_read(d)}
-        lets = (s for s in statements if isinstance(s, n.Let) and bound[s.name] == 1 and s.name not in there)
-        self.lets = {s.name: s.value for s in lets}
-        given = {v for x in program.params if isinstance(x, n.ArrayParam) for d in x.dims for v in variables_read(d)}
-        given |= {x.name for x in program.params if isinstance(x, n.ScalarParam)}
-        self.given = given - {name for s in program.body for name in scalars_set(s)}  # the same all the time
+        self.lets = {name: value for name, value in set_once(program).items() if name not in there}
+        self.given = given(program)
         self.places: dict[str, dict[tuple[Expr, ...], None]] = {name: {} for name in sorts}  # where each is read
         self.find_places(program.body, {})
         self.written: dict[str, list[int]] = {}  # which statements of the program change each array
