@@ -10,17 +10,22 @@ import pytest
 
 from transkern.dropin.deciding import (
     ADVANCE,
+    AGAIN_COST,
     COST,
+    IMPORTS,
     ITERATION,
+    LOADING,
     OPERATION,
     SHARE,
     SURE,
+    TIMES,
     Account,
     Record,
     guessed,
     size_class,
 )
 from transkern.dropin.rewriting import Nest, Site
+from transkern.dropin.trials import Trial
 
 
 @dataclass
@@ -104,11 +109,56 @@ def test_slower_code_is_left() -> None:
     record = Record()
     for _ in range(3):
         record.add_python(4, 1e-3)
-    for _ in range(2):
-        record.add_compiled(4, 2e-3, 0.0)
+    for _ in range(3):
+        record.add_compiled(4, 3e-3, 0.0)
         assert not record.has_lost(4)
-    record.add_compiled(4, 2e-3, 0.0)
-    assert record.has_lost(4) and not record.has_lost(9)
+    assert _by_turns(record, [1e-3] * 8, [3e-3] * 8)
+    assert not record.has_lost(9)
+
+
+def _by_turns(record: Record, python: list[float], code: list[float]) -> bool:
+    """Calls that take so long in Python and in code, each where its turn puts it; whether code has lost."""
+    for in_python, in_code in zip(python, code, strict=True):
+        if record.wants_python(4):
+            record.add_python(4, in_python)
+        else:
+            record.add_compiled(4, in_code, 0.0)
+        if record.has_lost(4):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("times", [0.8, 0.98, 1.2])
+def test_calls_of_other_phases_say_nothing(times: float) -> None:
+    record = Record()
+    for _ in range(3):  # searches that are left early
+        record.add_python(4, 1e-3)
+    random = np.random.default_rng(0)
+    python = [float(1e-2 * 4.0**x) for x in random.normal(size=3000)]
+    assert _by_turns(record, python, [times * x for x in python]) is (times > 1.05)
+    assert not record.trials, "one that has told is over"
+
+
+def test_a_trial_takes_no_longer_than_it_must() -> None:
+    random = np.random.default_rng(0)
+    python = [float(1e-4 * x) for x in random.uniform(0.9, 1.1, size=100)]
+    for times, calls in ((4.0, 10), (1.02, 70), (0.2, 10)):
+        trial = Trial()
+        for seconds in python[:calls]:
+            is_python = trial.is_pythons_turn()
+            trial.add(seconds if is_python else times * seconds, is_code=not is_python)
+        assert trial.has_lost() is (times > 1.5)
+
+
+def test_little_in_each_run_is_much_in_many() -> None:
+    record = Record()
+    record.add_python(4, TIMES * AGAIN_COST + LOADING)
+    assert not record.is_worth_later()
+    record.spent = COST + IMPORTS
+    assert record.is_worth_later()
+    brief = Record(spent=100.0)
+    brief.add_python(4, AGAIN_COST)
+    assert not brief.is_worth_later(), "code would take as long to load"
 
 
 def test_a_call_in_which_something_was_loaded_is_no_usual_one() -> None:

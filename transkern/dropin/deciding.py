@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transkern.dropin.rewriting import Head, Site
+from transkern.dropin.trials import Trial
 
 ADVANCE = 0.15
 """Seconds that may be lost in any case; as much again goes for what is loaded before a script begins."""
@@ -122,7 +123,10 @@ class Record:
     calls: int = 0  # of that run
     runs: int = 0  # of such runs
     cached: bool = False  # whether an earlier run compiled it
+    spent: float = 0.0  # seconds of Python's in all runs before, of which none has had it compiled
     slower: set[int] = field(default_factory=set)  # sizes for which compiled code is slower
+    faster: set[int] = field(default_factory=set)  # those of which a trial has said that it is not
+    trials: dict[int, Trial] = field(default_factory=dict)
     passing: int = 0  # calls that are to go by untimed
     passed: int = 0  # as many between the last one that was timed and the next
     _all_python: Times = field(default_factory=Times)
@@ -140,6 +144,8 @@ class Record:
         calls = self._stands_for(seconds)
         self.python.setdefault(size, Times()).add(seconds, calls)
         self._all_python.add(seconds, calls)
+        if size in self.trials:
+            self.trials[size].add(seconds, is_code=False)
 
     def let_pass(self) -> None:
         """Has as many calls go by untimed that timing them takes no notable share of what they take. (Not always as
@@ -153,6 +159,8 @@ class Record:
         calls = self._stands_for(seconds)
         self.compiled.setdefault(size, Times()).add(seconds, calls)
         self._all_compiled.add(seconds, calls)
+        if size in self.trials:
+            self.trials[size].add(seconds, is_code=True)
         known = self.python.get(size)
         usual = self.before / self.calls if self.calls else 0.0
         return ((known.mean if known else max(guess, usual, seconds)) - seconds) * calls
@@ -160,7 +168,7 @@ class Record:
     def let_code_pass(self, size: int) -> None:
         """`let_pass` for calls of compiled code, once it is known to be faster."""
         known = self.compiled[size]
-        if known.calls >= _MANY_SAMPLES and not self.slower:
+        if known.calls >= _MANY_SAMPLES and not self.slower and not self.trials:
             self._pass(known.calls, known.usual)
 
     def _stands_for(self, seconds: float) -> int:
@@ -222,8 +230,10 @@ class Record:
         return max(spent, TRUST * guess, self.before - spent) >= TIMES * cost
 
     def is_worth_later(self) -> bool:
-        """The same when the run has ended."""
-        return self.in_python().seconds >= LATER * (self.cost + IMPORTS)
+        """The same when the run has ended, with what those before it have spent: a function that takes little each time
+        is worth it once there have been many."""
+        now = self.in_python().seconds
+        return now >= TIMES * (AGAIN_COST + LOADING / 2) and now + self.spent >= LATER * (self.cost + IMPORTS)
 
     def is_long(self, guess: float, account: Account, now: float) -> bool:
         """Whether the call at hand is expected to take so long in Python that it should wait for compiled code."""
@@ -234,13 +244,19 @@ class Record:
 
     def is_hopeless(self) -> bool:
         """Whether its calls are so short that there is nothing to save."""
+        return self.in_python().calls >= _MANY and self.is_brief()
+
+    def is_brief(self) -> bool:
+        """The same of its first calls."""
         spent = self.in_python()
-        return spent.calls >= _MANY and spent.mean < _TINY
+        return spent.calls >= _SAMPLES and spent.mean < _TINY
 
     def wants_python(self, size: int) -> bool:
         """Whether a call is to run in Python, which is faster, or as nobody knows how long that takes."""
         if size in self.slower:
             return True
+        if size in self.trials:
+            return self.trials[size].is_pythons_turn()
         known, code = self.python.get(size), self.compiled.get(size)
         return code is not None and code.usual < _SMALL and (known is None or known.calls < 2) and code.calls >= 2
 
@@ -248,14 +264,24 @@ class Record:
         """Whether compiled code is slower for all sizes that Python takes long for; this one is the last."""
         known, code = self.python.get(size), self.compiled.get(size)
         if known and code:
-            usual = code.least if code.calls < _MANY_SAMPLES else code.usual  # the first calls of code take longer
-            enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
-            if code.calls >= enough and usual > _LOST * known.mean:
-                self.slower.add(size)
+            self._compare(size, known, code)
             most = _NOTABLE * self.in_python().seconds
             return bool(self.slower) and all(t.seconds < most or s in self.slower for s, t in self.python.items())
         # All that an earlier run took for all of its calls, of whatever sizes, is less than this run's code has taken.
         return self.before > 0 and self.in_code().seconds > _LOST * (self.before + LEAST)
+
+    def _compare(self, size: int, known: Times, code: Times) -> None:
+        """Looks at whether compiled code is slower for a size: where it seems to be, a trial tells."""
+        if size in self.trials:
+            lost = self.trials[size].has_lost()
+            if lost is not None:
+                (self.slower if lost else self.faster).add(size)
+                del self.trials[size]
+        elif size not in self.faster and size not in self.slower:
+            usual = code.least if code.calls < _MANY_SAMPLES else code.usual  # the first calls of code take longer
+            enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
+            if code.calls >= enough and usual > _LOST * known.mean:
+                self.trials[size] = Trial()
 
 
 def cost_of(site: Site) -> float:

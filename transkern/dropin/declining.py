@@ -4,6 +4,8 @@ from __future__ import annotations
 
 UNDECIDED, COMPILED, PARTED, PYTHON = "undecided", "compiled", "in parts", "Python"
 
+TOO_SHORT = "too short to gain by it: its time is its callers'"
+
 OTHER_TYPES = "arguments of other types, whose code would cost more than it saves"
 
 

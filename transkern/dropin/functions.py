@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from transkern.dropin.beside import Beside, Outcome
 from transkern.dropin.deciding import AGAIN_COST, Account, Record, cost_of, guessed, size_class
-from transkern.dropin.declining import COMPILED, OTHER_TYPES, PARTED, PYTHON, UNDECIDED, Declined, Warned
+from transkern.dropin.declining import COMPILED, OTHER_TYPES, PARTED, PYTHON, TOO_SHORT, UNDECIDED, Declined, Warned
 from transkern.dropin.described import Described, described, made
 from transkern.dropin.others import Others, Work
 from transkern.dropin.rewriting import Site
@@ -140,6 +140,7 @@ class Watched:
         if known is not None and not watch.eager:
             self.record.before, self.record.calls = known["python"], known["calls"]
             self.record.cost, self.record.runs = known["cost"], known["runs"]
+            self.record.spent = known.get("spent", 0.0)
             self.record.cached, self.prints = known["state"] == COMPILED, bool(known.get("prints"))
             if self.record.cached and known.get("saved", AGAIN_COST) < AGAIN_COST:
                 self.state, self.why = PYTHON, "saves less than it takes to load"
@@ -204,7 +205,7 @@ class Watched:
                 if self._try(size, guess, args, keywords):
                     return True
             elif self.state is UNDECIDED and self.record.is_hopeless():
-                self._leave("too short to gain by it")
+                self._leave(TOO_SHORT)
         self._enter(size)
         return False
 
@@ -255,13 +256,17 @@ class Watched:
             return
         now = self.watch.clock()
         took = now - here.open.pop(self, now)
-        here.inner[-1] += took
+        here.inner[-1] += inner if self._is_callers() else took
         if size != _UNSEEN or self.watch.counts:
             self.record.add_python(size, max(took - inner, 0.0))
             if not self.watch.counts and self.watch.recording is None:
                 self.record.let_pass()
         if self.state is COMPILED and not self.watch.eager and self.record.has_lost(size):
             self._leave("faster in NumPy")
+
+    def _is_callers(self) -> bool:
+        """Whether what a call takes is its caller's time: who compiles that one has the call as well."""
+        return self.why == TOO_SHORT if self.state is PYTHON else self.state is UNDECIDED and self.record.is_brief()
 
     # --- compiled beside
 

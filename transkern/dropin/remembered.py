@@ -16,7 +16,7 @@ from typing import Any
 from transkern.dropin import beside
 from transkern.dropin.beside import Outcome
 from transkern.dropin.deciding import cost_of
-from transkern.dropin.declining import COMPILED, PARTED, UNDECIDED
+from transkern.dropin.declining import COMPILED, PARTED, PYTHON, UNDECIDED
 from transkern.dropin.functions import Parts, Place, Watch, Watched
 from transkern.dropin.rewriting import Site
 from transkern.runtime.caching import cache
@@ -73,6 +73,8 @@ class Memory:
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
                 "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
             }  # fmt: skip
+            if state not in (COMPILED, PYTHON) and not one.is_beside and not one.gave_up:
+                kept["spent"] = one.record.spent + one.record.without_code()
             if one.prints:
                 kept["prints"] = True
             if state is COMPILED and (saved := one.record.saved_by_all()) is not None:
@@ -104,7 +106,8 @@ def _numpy() -> str:
 
 def _is_sound(known: dict[str, Any]) -> bool:
     """Whether it is what `keep` writes: it lies in a file."""
-    numbers = [known.get(name) for name in ("python", "cost", "runs", "calls")] + [known.get("saved", 0.0)]
+    numbers = [known.get(name) for name in ("python", "cost", "runs", "calls")]
+    numbers += [known.get(name, 0.0) for name in ("saved", "spent")]
     return (
         isinstance(known.get("state"), str) and isinstance(known.get("why"), str)
         and all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from transkern.dropin.deciding import COST
-from transkern.dropin.declining import COMPILED, PARTED, PYTHON
+from transkern.dropin.declining import COMPILED, PARTED, PYTHON, TOO_SHORT
 from transkern.dropin.functions import Watch, Watched
 from transkern.runtime.profiling import in_seconds
 
@@ -17,7 +17,7 @@ from transkern.runtime.profiling import in_seconds
 def table(watch: Watch) -> None:
     """Functions that have been called, the slowest first."""
     called = [f for f in watch.functions if f.record.in_python().calls or f.record.in_code().calls]
-    called.sort(key=lambda f: -(f.record.in_python().seconds + f.record.in_code().seconds))
+    called.sort(key=lambda f: -(_own(f) + f.record.in_code().seconds))
     made = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("function", "line"):
         made.add_column(name, no_wrap=True)
@@ -29,7 +29,7 @@ def table(watch: Watch) -> None:
         times = one.record.times()
         made.add_row(
             _named(one), f"{os.path.basename(one.site.file)}:{one.site.first}",
-            str(python.calls or ""), in_seconds(python.seconds) if python.calls else "",
+            str(python.calls or ""), in_seconds(_own(one)) if _own(one) else "",
             str(code.calls or ""), in_seconds(code.seconds) if code.calls else "",
             f"{times:.1f}x" if times else "", outcome(one),
         )  # fmt: skip
@@ -42,6 +42,11 @@ def table(watch: Watch) -> None:
     took = in_seconds(watch.account.cost)
     console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled{also}, in {took}")
     console.print(made)
+
+
+def _own(one: Watched) -> float:
+    """Seconds that a function has taken in Python, without those that its callers are said to have taken."""
+    return 0.0 if one.why == TOO_SHORT else one.record.in_python().seconds
 
 
 def _called_parts(whole: Watched) -> list[Watched]:
