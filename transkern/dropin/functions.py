@@ -33,6 +33,7 @@ _SELDOM = 64
 _LATER = 8  # functions that are compiled as a run ends
 _MOST_TYPES = 8  # choices of argument types for which there is code
 _DEARER = 2.0  # times what has not been enough, which compiling is taken to cost
+_EARLY = 2  # calls of which the last is described
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
 
 
@@ -132,7 +133,7 @@ class Watched:
         self.declined, self._compilations = 0, 0  # calls that compiled code has not taken, choices of types
         self._most = 1e9  # seconds that compiling may take
         self._inner = 0  # calls within a call
-        self._call: Described | None = None  # the first one
+        self._call: Described | None = None  # the second one, or the first: it may lack what later ones have
         self.is_beside = False  # whether a copy of the process has been asked to compile it
         self.others = Others(site, watch.beside, self.prepared) if watch.beside is not None else None
         self.prints = False  # so that compiled code is known to be no other
@@ -195,8 +196,8 @@ class Watched:
                 guess = guessed(self.site, self._names, values, self._function.__globals__)
             now = self.watch.clock()
             running = now - _here.open.get(self, now)
-            if self._call is None and self.watch.beside is not None and not self.record.python:
-                self._call = described(self._names, args, keywords, self._used)
+            if self.watch.beside is not None and self.record.in_python().calls < _EARLY:
+                self._call = described(self._names, args, keywords, self._used) or self._call
             is_worth = self.record.is_worth(guess, running, self.watch.account, time.process_time())
             if self._is_beside(guess, running, is_worth, args, keywords):
                 pass
@@ -312,7 +313,7 @@ class Watched:
         )  # fmt: skip
 
     def prepared_later(self) -> Outcome:
-        """The same for the first call."""
+        """The same for an early call."""
         assert self._call is not None
         return self.prepared(*made(self._call))
 
@@ -368,7 +369,7 @@ class Watched:
                 account.charge(spent, False)
                 _here.inner[-1] += self.watch.clock() - begun
             if attempt.why == OTHER_TYPES and self.state is COMPILED and self.others is not None:
-                if self.others.add(size, partial(described, self._names, args, keywords, self._used)):
+                if self.others.add(size, self.record, partial(described, self._names, args, keywords, self._used)):
                     attempt.why = ""
                     return False
             self.declined += not isinstance(why, Warned)
@@ -467,5 +468,5 @@ class Watched:
 def _asleep() -> Watched:
     """What a function asks in another process: it runs in Python there."""
     made = Watched.__new__(Watched)
-    made.watch, made.state, made._function = Watch("cpu"), PYTHON, None
+    made.watch, made.state, made.why, made._function = Watch("cpu"), PYTHON, "", None
     return made

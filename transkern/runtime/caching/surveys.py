@@ -26,6 +26,7 @@ from transkern.frontend.sources.observed import ABSENT, Looks
 from transkern.plain import is_plain_object
 from transkern.runtime.caching.fingerprints import digest, held_by, of_code, of_constant
 from transkern.runtime.caching.watching import Conditions, quoted
+from transkern.standing_in import plain_code
 from transkern.wrappers import is_cache, same_function
 
 _READ_BY_NAME = frozenset(["getattr", "hasattr", "setattr", "vars", "__dict__"])
@@ -96,7 +97,8 @@ class Survey:
         yield of_code(value.__code__)
         yield self.label(value.__globals__)
         if not root:
-            self._when("{0}.__code__ is {1}", value, value.__code__)
+            stands = "({0}.__code__ is {1} or {2}({0}.__code__) is {3})"  # what stands in for it comes and goes
+            self._when(stands, value, value.__code__, plain_code, plain_code(value.__code__))
         if value.__defaults__ or value.__kwdefaults__:
             self._when(
                 "{0}.__defaults__ is {1} and {0}.__kwdefaults__ is {2}", value, value.__defaults__, value.__kwdefaults__
@@ -270,7 +272,7 @@ class Survey:
 
     def _run(self, value: Any) -> Iterator[str]:
         """The globals of a method that runs in Python while a function is translated."""
-        for name in sorted(_names(value.__code__)) if isinstance(value, types.FunctionType) else ():
+        for name in sorted(_names(plain_code(value.__code__))) if isinstance(value, types.FunctionType) else ():
             if name in value.__globals__:
                 self._named(value.__globals__, name, value.__globals__[name])
                 yield from (name, self.of(value.__globals__[name]))
@@ -305,7 +307,7 @@ class Survey:
 
 def of_translation(function: types.FunctionType, arg_types: Sequence[Any], looks: Looks) -> Survey:
     """What a translation that has just been made depends on."""
-    names: set[str] = set().union(*(_names(f.__code__) for f in looks.functions.values()))
+    names: set[str] = set().union(*(_names(plain_code(f.__code__)) for f in looks.functions.values()))
 
     def is_passed(array: Any, number: int) -> bool:
         return id(array) in looks.passed and id(array) not in looks.by_value
