@@ -141,6 +141,7 @@ from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.folded import fold_next_states
 from transkern.fuse.states.parts_read import compute_read
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.fuse.states.reserved_once import allocate_once
@@ -304,6 +305,7 @@ PASSES: tuple[Pass, ...] = (
     distribute_epilogues,  # of what has no lanes
     simplify_repeated,
     alternate_rows,
+    fold_next_states,  # of states that have no second array
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
