@@ -30,6 +30,7 @@ from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.searched import ask_any_first
 from transkern.fuse.checks.slices import settle_slices
+from transkern.fuse.checks.together import ask_together
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
@@ -263,6 +264,7 @@ PASSES: tuple[Pass, ...] = (
     split_axes,  # after fusion: loops over all elements meet as they are
     ask_sizes_first,  # before what is left of them is asked for
     ask_any_first,  # of several axes, when they are apart
+    ask_together,  # of one axis, when the loops that make places are as fused as they become
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
