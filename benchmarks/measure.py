@@ -21,6 +21,10 @@ whatever comes next."""
 WINDOW = 1e-3
 """Seconds of a sample at least: shorter calls are repeated within it."""
 
+WARMED = 2e-2
+"""Seconds up to which a call is made once before each sample: the rest has emptied the caches. The bound is far above
+`WINDOW`, or one of two equal peers would be timed with caches, and the other one without them."""
+
 
 @dataclass
 class Timing:
@@ -34,7 +38,8 @@ class Timing:
 
 def interleaved(runners: Mapping[str, Runner], seconds: float = 0.5, most: int = 40) -> dict[str, Timing]:
     """Times the runners round by round, each round from another one on; about `seconds` for each."""
-    repeats = {name: _repeats(one) for name, one in runners.items()}
+    once = {name: _once(one) for name, one in runners.items()}
+    repeats = {name: max(1, min(10_000, round(WINDOW / took))) for name, took in once.items()}
     spent = dict.fromkeys(runners, 0.0)
     samples: dict[str, list[float]] = {name: [] for name in runners}
     names = list(runners)
@@ -43,16 +48,16 @@ def interleaved(runners: Mapping[str, Runner], seconds: float = 0.5, most: int =
         for name in names[shift:] + names[:shift]:
             if len(samples[name]) >= 5 and spent[name] > seconds:
                 continue
-            duration = _sample(runners[name], repeats[name])
+            duration = _sample(runners[name], repeats[name], once[name] <= WARMED)
             samples[name].append(duration / repeats[name])
             spent[name] += duration + REST
     return {name: _summary(taken) for name, taken in samples.items()}
 
 
-def _sample(one: Runner, repeats: int) -> float:
+def _sample(one: Runner, repeats: int, warmed: bool) -> float:
     time.sleep(REST)
     step = one.step
-    if repeats > 1:
+    if warmed:
         step()  # wakes the peer's threads, and brings small arrays back into the cache
     start = time.perf_counter()
     for _ in range(repeats):
@@ -60,12 +65,12 @@ def _sample(one: Runner, repeats: int) -> float:
     return time.perf_counter() - start
 
 
-def _repeats(one: Runner) -> int:
+def _once(one: Runner) -> float:
+    """About how many seconds a call takes."""
     one.step()
     start = time.perf_counter()
     one.step()
-    once = max(time.perf_counter() - start, 1e-7)
-    return max(1, min(10_000, round(WINDOW / once)))
+    return max(time.perf_counter() - start, 1e-7)
 
 
 def _summary(taken: list[float]) -> Timing:

@@ -107,6 +107,20 @@ def test_times_are_of_one_call(benchmark: Any) -> None:
     assert 0.003 <= timing.low <= timing.median <= timing.high < 0.05
 
 
+def test_each_sample_of_a_short_call_is_timed_with_warm_caches(benchmark: Any) -> None:
+    cases, peers, measure = benchmark("cases"), benchmark("peers"), benchmark("measure")
+    for seconds, times in ((0.002, 2), (0.03, 1)):
+        calls: list[float] = []
+
+        def sleeps(x: Any, calls: list[float] = calls, seconds: float = seconds) -> None:
+            calls.append(seconds)
+            time.sleep(seconds)
+
+        case = cases.Case("sleeps", sleeps, (np.zeros(1),))
+        timing = measure.interleaved({"numpy": peers.Runner(case, sleeps)}, seconds=0.01, most=6)["numpy"]
+        assert len(calls) == 2 + times * timing.samples  # two to find out how long a call takes
+
+
 def test_each_step_of_a_compilation_is_timed(
     benchmark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

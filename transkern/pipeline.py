@@ -30,6 +30,7 @@ from transkern.fuse.checks.positions import split_positions
 from transkern.fuse.checks.ranges import ask_range_first
 from transkern.fuse.checks.searched import ask_any_first
 from transkern.fuse.checks.slices import settle_slices
+from transkern.fuse.checks.together import ask_together
 from transkern.fuse.checks.unchecked import drop_bounds_checks
 from transkern.fuse.checks.versions import version_loops
 from transkern.fuse.checks.within import check_within
@@ -141,6 +142,7 @@ from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
+from transkern.fuse.states.folded import fold_next_states
 from transkern.fuse.states.parts_read import compute_read
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.fuse.states.reserved_once import allocate_once
@@ -262,6 +264,7 @@ PASSES: tuple[Pass, ...] = (
     split_axes,  # after fusion: loops over all elements meet as they are
     ask_sizes_first,  # before what is left of them is asked for
     ask_any_first,  # of several axes, when they are apart
+    ask_together,  # of one axis, when the loops that make places are as fused as they become
     name_axes,
     flatten_loops,
     tabulate,  # of whole nests
@@ -304,6 +307,7 @@ PASSES: tuple[Pass, ...] = (
     distribute_epilogues,  # of what has no lanes
     simplify_repeated,
     alternate_rows,
+    fold_next_states,  # of states that have no second array
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,

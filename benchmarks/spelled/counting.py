@@ -150,6 +150,19 @@ def bins_masks(x, e):
 
 
 @spelling("bins")
+def bins_searched(x, e):
+    return np.searchsorted(e, x, side="right")
+
+
+@spelling("bins")
+def bins_below_each_loop(x, e):
+    out = np.empty(len(x), np.int64)
+    for i in range(len(x)):
+        out[i] = np.count_nonzero(e <= x[i])
+    return out
+
+
+@spelling("bins")
 def bins_loops(x, e):
     out = np.zeros(len(x), np.int64)
     for i in range(len(x)):

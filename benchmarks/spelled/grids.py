@@ -185,6 +185,15 @@ def interpolation_lines(f, x, y):
 
 
 @spelling("interpolation")
+def interpolation_flat(f, x, y):
+    i, j = x.astype(int), y.astype(int)
+    u, v, g = x - i, y - j, f.ravel()
+    k = i * f.shape[1] + j
+    low, high = (1 - v) * g[k] + v * g[k + 1], (1 - v) * g[k + f.shape[1]] + v * g[k + f.shape[1] + 1]
+    return (1 - u) * low + u * high
+
+
+@spelling("interpolation")
 def interpolation_loop(f, x, y):
     out = np.empty(len(x))
     for n in range(len(x)):

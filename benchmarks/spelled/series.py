@@ -360,6 +360,22 @@ def shrink_in_place(x, w):
     return m[: n - w + 1].copy()
 
 
+@spelling("rolling minima by shifts")
+def shrink_ahead(x, w):
+    m = x.copy()
+    for _ in range(w - 1):
+        m[:-1] = np.minimum(m[:-1], m[1:])
+    return m[: len(x) - w + 1].copy()
+
+
+@spelling("rolling minima by shifts")
+def shrink_behind(x, w):
+    m = x.copy()
+    for _ in range(w - 1):
+        np.minimum(m[1:], m[:-1], out=m[1:])
+    return m[w - 1 :].copy()
+
+
 # --- deepest fall -----------------------------------------------------------------------------------------------------
 
 

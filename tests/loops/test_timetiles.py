@@ -119,12 +119,32 @@ def planes_slices(a, b, steps):
         a[1:-1, 2:-1, :-1] = b[2:, :-3, 1:] - b[1:-1, 3:, :-1]
 
 
+def in_place(a, steps):
+    for _ in range(steps):
+        a[1:-1] = 0.25 * (a[:-2] + a[2:]) + 0.5 * a[1:-1]
+
+
+def turns(a, b, steps):
+    for t in range(3, steps):
+        b[1:-1, 1:-1] = (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2]) * 0.3 + t
+        a, b = b, a
+    return a
+
+
+def ahead_by_steps(a, steps):
+    for t in range(2, steps):
+        a[:-1] = np.minimum(a[:-1] + 0.1 * t, a[1:])
+
+
 PLANES = "(float64[n,m], float64[n,m], int)"
 TILED: dict[Any, tuple[str, bool]] = {
     back_and_forth: ("(float64[n], float64[n], int)", True),
     three_arrays: ("(float64[n,m], float64[n,m], float64[n,m], float64[s])", True),
     far: (PLANES, True),
     planes: ("(float64[n,m,k], float64[n,m,k], int)", True),
+    in_place: ("(float64[n], int)", True),
+    turns: (PLANES, True),
+    ahead_by_steps: ("(float64[n], int)", True),
     turned: (PLANES, False),
     pivot: (PLANES, False),
     no_neighbours: (PLANES, False),
@@ -134,7 +154,8 @@ TILED: dict[Any, tuple[str, bool]] = {
 @pytest.mark.parametrize("function", TILED)
 def test_passes_at_constant_distances_go_together(function: Any) -> None:
     types, wanted = TILED[function]
-    program = program_of(inspect.getsource(function), function.__name__, function.__name__ + types, PASSES)
+    source = "import numpy as np\n" + inspect.getsource(function)
+    program = program_of(source, function.__name__, function.__name__ + types, PASSES)
     assert any(isinstance(s, n.Loop) and s.axis in ("wave", "part") for s in walk(program.body)) == wanted
 
 
@@ -168,6 +189,16 @@ def test_rows_have_numpys_bits(function: Any, slices: Any, shape: tuple[int, int
     last = np.sin(np.arange(steps)) if function is three_arrays else steps
     same(function, slices, *planes, last)
     same(function, slices, *planes[:-1], planes[-1].T.copy().T, last)  # columns are contiguous in one of them
+
+
+@pytest.mark.parametrize("steps", [0, 6, 37, 120])
+def test_states_of_two_arrays_have_numpys_bits(steps: int) -> None:
+    rng = np.random.default_rng(steps)
+    for size in (3, 9000, 40_001):
+        same(in_place, in_place, rng.standard_normal(size), steps)
+        same(ahead_by_steps, ahead_by_steps, rng.standard_normal(size), steps)
+    for shape in ((3, 3), (700, 130)):
+        same(turns, turns, rng.standard_normal(shape), rng.standard_normal(shape), steps)
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 2), (70, 60, 64), (81, 16, 301), (300, 40, 25), (9, 300, 70)])

@@ -19,7 +19,7 @@ where it was. Sums of floats are as exact as before: parts of 512 terms, and no 
         high, low := high + part, and what that rounded away
     s[i] = high + low
 
-Sums of narrow integers and of conditions have parts in a narrower type.
+Sums of narrow integers, and of conditions on them, have parts in a narrower type.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.lanes.memory import contiguous, lies_apart, slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Span, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, map_block, variables_read, walk, with_bodies
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import buffers_read, map_block, variables_read, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 PART = 512
@@ -350,8 +351,13 @@ def narrow_sum(x: n.Accumulator, s: n.Loop) -> str | None:
     """A narrower type of integers that holds parts of a sum of narrow terms: more of them fit into a vector."""
     if x.op not in ("sum", "count") or x.dtype not in ("int64", "uint64", "index"):
         return None
-    kinds = {narrow_term(y).dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name}
-    return _NARROW.get(kinds.pop()) if len(kinds) == 1 else None
+    terms = [narrow_term(y) for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name]
+    kinds = {e.dtype for e in terms}
+    dtype = _NARROW.get(kinds.pop()) if len(kinds) == 1 else None
+    values = (*terms, *(y.value for y in s.body if isinstance(y, n.Let)))
+    loaded = [itemsize(e.dtype) for value in values for e in walk_expr(value) if isinstance(e, Load)]
+    width = max(loaded, default=8)  # what is compared in lanes of its own width is counted in them
+    return None if dtype is None or width > 4 else "int32" if width == 4 else dtype
 
 
 def narrow_term(y: n.Accumulate) -> Expr:

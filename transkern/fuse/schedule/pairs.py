@@ -54,6 +54,9 @@ _ROWS, _ROWS_AGAIN = 32, 8
 """As many rows there are, at least, and as many in a loop: what lanes read is turned once for all its iterations."""
 _PAIRS, _POSITIONS = 128, 512
 """Pairs of a row up to which lanes over the rows take less than lanes over its pairs, whose best has to be found."""
+_NEAR, _NEAR_SEARCHED = 1024, 128
+"""Terms up to which lanes over rows take less than lanes along them, what they come to put together for each row, where
+neighbours share each term's other operand: a cache holds all of these. (A search along a row may end early.)"""
 SHORT = 16
 """Terms up to which a sum in order is as exact as one in pairs."""
 
@@ -172,14 +175,18 @@ class _Pairs(Ordering):
 
     def rows_together(self, s: n.Loop, where: list[Expr]) -> n.Loop | None:
         """A loop whose iterations go over a row each, in order, and over a copy where that pays; None for others."""
-        if contiguous(s.axis, s.body, self.buffers) >= 0 and not self.is_as_near(s):
+        near = self.is_as_near(s)
+        if contiguous(s.axis, s.body, self.buffers) >= 0 and not near:
             return None
         many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(self.rows))
         if s.step == b.ONE and self.columns(_without(s, n.Accumulate, n.Alloc)):
             s = with_own_names(s, self.names, self.variables, self.buffers)
             nests = [x for x in s.body if isinstance(x, n.Loop)]
             loops = [x for nest in nests for x in walk((nest,)) if isinstance(x, n.Loop)]
-            most = _most([x for x in s.body if isinstance(x, n.Accumulator)], len(loops) > len(nests))
+            reduced = [x for x in s.body if isinstance(x, n.Accumulator)]
+            most = _most(reduced, len(loops) > len(nests))
+            if near and not any(isinstance(x, n.Alloc) for x in s.body) and not any(map(is_float_sum, reduced)):
+                most = _NEAR_SEARCHED if any(x.op in ("any", "all") for x in reduced) else _NEAR
             where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in loops)]
             for x in s.body:
                 if isinstance(x, n.Alloc):

@@ -16,10 +16,9 @@ from __future__ import annotations
 from transkern.fuse.schedule.columns import PART, narrow_sum, narrow_term
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.storage import itemsize
-from transkern.ir.traverse import walk, walk_expr, with_bodies
+from transkern.ir.traverse import walk, with_bodies
 from transkern.records import replace
 
 _LEAST = 128
@@ -63,7 +62,10 @@ class _Parts:
         if extent is not None and extent < _LEAST:
             return s
         terms = [x for x in s.body if isinstance(x, n.Accumulate)]
-        parts = {x.name: dtype for x in terms if (dtype := self.part(s, x)) is not None}
+        parts = {
+            x.name: dtype for x in terms
+            if x.name in self.sums and (dtype := narrow_sum(self.sums[x.name], s)) is not None
+        }  # fmt: skip
         names = {name: self.names.fresh(f"{name}_part") for name in parts}
         if not parts or any(x.position is not None for x in terms):  # which are looked for in larger blocks
             return s
@@ -84,11 +86,3 @@ class _Parts:
             part: Expr = b.cast(Var(names[name], dtype), total.dtype)
             end.append(n.Accumulate(name, "sum", part, span=s.span))
         return replace(s, axis=block.name, step=b.index(PART), body=(*begin, rows, *end), spare=None)
-
-    def part(self, s: n.Loop, x: n.Accumulate) -> str | None:
-        """The type of parts of a sum, where it is narrower than that of the sum."""
-        dtype = narrow_sum(self.sums[x.name], s) if x.name in self.sums else None
-        values = (x.value, *(y.value for y in s.body if isinstance(y, n.Let)))
-        loaded = [itemsize(e.dtype) for value in values for e in walk_expr(value) if isinstance(e, Load)]
-        width = max(loaded, default=8)  # what is compared in lanes of its own width is counted in them
-        return None if dtype is None or width > 4 else "int32" if width == 4 else dtype

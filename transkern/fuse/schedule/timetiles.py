@@ -11,6 +11,8 @@ part before computed, or an earlier pass of this one. How many rows, the subscri
 one of them writes is at a constant distance from the row. Blocks of steps on one wave are independent. Inside, nothing
 changes: the same operations on the same values, in an order that no iteration can tell from the old one.
 
+A state that goes through two arrays, two iterations at a time (`states/doubling.py`), is such a loop, counted by ones.
+
 Where rows are planes, one part after the other is for all threads, and each has its share of a plane's own rows: what a
 thread computes it needs again, and it stays in its cache.
 
@@ -38,6 +40,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
     exprs,
+    map_block,
     scalars_set,
     variables_read,
     walk,
@@ -99,10 +102,11 @@ class _Tiling:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel":
             return [s]
-        if isinstance(s, n.Loop) and b.constant(s.step) == 1:
-            passes = self.passes(s)
+        if isinstance(s, n.Loop) and (b.constant(s.step) or 0) > 0:
+            loop = _of_passes(s)
+            passes = self.passes(loop)
             if passes:
-                return self.tiled(s, passes)
+                return self.tiled(loop, passes, s)
         return [with_bodies(s, self.block)]
 
     # --- which loops
@@ -143,10 +147,11 @@ class _Tiling:
 
     # --- what is made of them
 
-    def tiled(self, loop: n.Loop, passes: list[_Pass]) -> list[n.Stmt]:
+    def tiled(self, loop: n.Loop, passes: list[_Pass], written: n.Loop) -> list[n.Stmt]:
+        """The loop in tiles where they pay, and as it was `written`."""
         found = _shifts(passes)
         if found is None:
-            return [loop]
+            return [written]
         shifts, slope = found
         arrays = {name: self.buffers[name] for p in passes for name, _, _ in p.touched}
         row_bytes = _sum(
@@ -208,10 +213,29 @@ class _Tiling:
         )
         for extent in dict.fromkeys(b.sub(x.stop, x.start) for x in planes if shared):
             enough = b.both(enough, b.compare("greater_equal", extent, b.index(_SHARED)))
-        private = scalars_set(loop) & self.variables.keys()
-        plain = with_own_names(loop, self.names, self.variables, self.buffers, private)
+        private = scalars_set(written) & self.variables.keys()
+        plain = with_own_names(written, self.names, self.variables, self.buffers, private)
         tiles: tuple[n.Stmt, ...] = (set_rows, set_height, set_across, set_down, whole)
         return [n.If(enough, tiles, (plain,), span=loop.span)]
+
+
+def _of_passes(s: n.Loop) -> n.Loop:
+    """A loop counted by ones, if it goes up by more, as that of a state and its copy does; what an iteration names of
+    numbers alone (`0.1 * t`) stands where passes need it."""
+    body, known = list[n.Stmt](), dict[str, Expr]()
+    assigned = {x.name for x in walk(s.body) if isinstance(x, n.Assign)}
+    for x in s.body:
+        (x,) = map_block((x,), lambda e: known.get(e.name) if isinstance(e, Var) else None)
+        if isinstance(x, n.Let) and not buffers_read(x.value) and not variables_read(x.value) & assigned:
+            known[x.name] = x.value
+        else:
+            body.append(x)
+    if b.constant(s.step) == 1:
+        return replace(s, body=tuple(body)) if known else s
+    at = b.add(s.start, b.mul(s.step, Var(s.axis)))
+    counted = map_block(tuple(body), lambda e: at if isinstance(e, Var) and e.name == s.axis else None)
+    steps = _parts(b.maximum(b.sub(s.stop, s.start), b.ZERO), s.step)
+    return replace(s, start=b.ZERO, stop=steps, step=b.ONE, body=counted)
 
 
 def _of_plane(rows: n.Loop) -> n.Loop | None:
