@@ -41,8 +41,10 @@ from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
+from transkern.fuse.devices.asked_first import ask_sizes_ahead
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.elements import compute_places
 from transkern.fuse.devices.nests import part_nests
 from transkern.fuse.devices.next_states import double_states
 from transkern.fuse.devices.old_values import compute_before_stores
@@ -365,6 +367,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     double_states,  # when copies of states are the states; before array statements become loops
     *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
     check_ahead,  # what is left, before anything asks for loops without checks
+    ask_sizes_ahead,  # before what else reads places is fused with what makes them
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
     *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
@@ -380,6 +383,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[_FORMED:_PLACED],
     parallelise_with_checks,  # when loops that may fail have nothing more to be fused with
     update_atomically,  # when nothing asks any more what loops do
+    compute_places,  # for updates that are parallel now
     sort_updates,
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,

@@ -61,7 +61,7 @@ class _Placing:
             if isinstance(s, n.Accumulator):
                 pending.append(s)
                 continue
-            placement = "host" if self.by_sizes and self.is_between_grids(s) else _placement(s)
+            placement = "host" if self.by_sizes and self.is_decided(s) else _placement(s)
             if self.by_sizes and not pending and out and isinstance(last := out[-1], n.Kernel) and _only_reduces(last):
                 if self.is_of_sizes(s):
                     out[-1:] = [s, last]
@@ -87,12 +87,17 @@ class _Placing:
         read = (s.value,) if isinstance(s, n.Let) else self.program.buffers[s.buffer].dims
         return all(not buffers_read(e) and all(map(is_size_name, variables_read(e))) for e in read)
 
-    def is_between_grids(self, s: n.Stmt) -> bool:
-        """Whether what the host knows of a call decides between loops, the first of which is a grid's."""
+    def is_decided(self, s: n.Stmt) -> bool:
+        """Whether what the host knows of a call decides between loops, the first of which is a grid's, or whether there
+        is a search at all."""
         if not isinstance(s, n.If) or buffers_read(s.condition):
             return False
         if not all(is_size_name(name) or name in self.given for name in variables_read(s.condition)):
             return False
+        if not s.orelse:
+            match s.then:
+                case (n.Accumulator(), n.Loop(kind="parallel") as search, n.Guard()):
+                    return _placement(search) == "grid" and not _handed(s)
         loops = (*s.then, *s.orelse)
         if not s.then or not s.orelse or not all(isinstance(x, n.Loop) for x in loops):
             return False
