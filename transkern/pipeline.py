@@ -42,15 +42,19 @@ from transkern.fuse.choices.ranges import narrow_ranges
 from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
+from transkern.fuse.devices.asked_first import ask_sizes_ahead
 from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
+from transkern.fuse.devices.elements import compute_places
 from transkern.fuse.devices.nests import part_nests
+from transkern.fuse.devices.next_states import double_states
 from transkern.fuse.devices.old_values import compute_before_stores
 from transkern.fuse.devices.operands import turn_operands
 from transkern.fuse.devices.outside import batches_outside
 from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
+from transkern.fuse.devices.rounds import compare_rounds
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.terms import compute_terms_once
 from transkern.fuse.devices.update_checks import check_updates
@@ -351,6 +355,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 _FOR_CUDA: dict[Pass, Pass] = {parallelise: parallelise_for_cuda, unroll_short: unroll_short_for_cuda}
+_COALESCED = DEVICE_PASSES.index(coalesce_copies) + 1
 _INVARIANT = DEVICE_PASSES.index(HOLDING_PASSES[0])
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(reduce_extremes) + 1
@@ -362,8 +367,11 @@ CUDA_PASSES: tuple[Pass, ...] = (
     merge_updates,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
-    *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[1:_INVARIANT]),
+    *DEVICE_PASSES[1:_COALESCED],
+    double_states,  # when copies of states are the states; before array statements become loops
+    *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
     check_ahead,  # what is left, before anything asks for loops without checks
+    ask_sizes_ahead,  # before what else reads places is fused with what makes them
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
     *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
@@ -379,9 +387,11 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[_FORMED:_PLACED],
     parallelise_with_checks,  # when loops that may fail have nothing more to be fused with
     update_atomically,  # when nothing asks any more what loops do
+    compute_places,  # for updates that are parallel now
     sort_updates,
     part_nests,  # when nothing fuses loops any more
     carry_elements_for_cuda,
+    compare_rounds,  # when nobody looks for places any more
     place_kernels_for_cuda,
     flatten_sums,  # elements that are stored go in words, which ask for all axes
     compute_terms_once,  # where statements stand beside loops anyway

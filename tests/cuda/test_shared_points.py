@@ -12,6 +12,7 @@ import pytest
 
 from tests.cuda.support import Recorder, compiled_for, program_from, recorder, small_teams
 from tests.cuda.test_sanitized import run_checked
+from tests.regressions.support import alike
 from tests.tools import on_target
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda import pieces
@@ -163,3 +164,41 @@ def test_numbers_made_of_sums_are_stored_by_the_kernel_that_sums() -> None:
         found, wanted = compiled(given, mine), stored_behind(given, theirs)
         np.testing.assert_allclose(mine, theirs, rtol=1e-14)
         assert found[0] is mine and np.isclose(found[1], wanted[1], rtol=1e-14)
+
+
+# ---- rows that say how long they are ---------------------------------------------------------------------------------
+
+
+def autocorrelation(x, lags):
+    d = x - 2
+    return np.array([np.sum(d[k:] * d[: len(d) - k]) for k in range(lags)])
+
+
+def of_what_is_left(x, count):
+    out = np.empty(count)
+    for i in range(count):
+        d = x[i:] - x[: len(x) - i]
+        out[i] = np.abs(d).max() + d.min()
+    return out
+
+
+def of_segments(x, starts):
+    out = np.empty(len(starts) - 1)
+    for i in range(len(starts) - 1):
+        part = x[starts[i] : starts[i + 1]]
+        out[i] = (part * part).sum()
+    return out
+
+
+def test_rows_of_their_own_lengths() -> None:
+    for size, count in ((3000, 5), (70, 69), (40, 1), (9, 0)):
+        alike(autocorrelation, _whole(size), count, target="cuda")
+        alike(of_what_is_left, _whole(size), count, target="cuda")
+    alike(autocorrelation, _whole(5), 9, target="cuda")  # more lags than elements
+    alike(of_segments, _whole(300), np.array([0, 7, 7, 100, 300]), target="cuda")
+
+
+def test_numbers_of_the_callers_decide_for_a_grid() -> None:
+    code, text = emit(program_from(autocorrelation, "autocorrelation(float64[n], int)"))
+    assert "if lags - " in text and "_sharing(" in text
+    assert " autocorrelation_items_shared(" in code

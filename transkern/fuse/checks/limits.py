@@ -29,10 +29,12 @@ def ask_sizes_first(program: n.Program) -> n.Program:
     """The program with such questions before searches for places that are outside."""
     if not any(isinstance(s, n.Accumulate) and s.op == "first" for s in walk(program.body)):
         return program
-    return replace(program, body=_Asking(program).block(program.body))
+    return replace(program, body=Asking(program).block(program.body))
 
 
-class _Asking:
+class Asking:
+    """What sizes say of the searches in a program."""
+
     def __init__(self, program: n.Program) -> None:
         self.names: dict[str, Expr] = {}
         self.elements: dict[str, Expr] = {}  # of arrays whose elements one statement stores, all of them
@@ -62,6 +64,7 @@ class _Asking:
         return tuple(out)
 
     def asked(self, s: n.Stmt) -> n.Stmt:
+        """A search behind the question whether sizes leave anything to find; another statement as it is."""
         if not isinstance(s, n.Loop) or s.kind != "parallel":
             return s
         *lets, last = s.body

@@ -42,8 +42,8 @@ def place_kernels(program: n.Program) -> n.Program:
 
 
 def place_kernels_for_cuda(program: n.Program) -> n.Program:
-    """The same; between whole grids and anything else, as sizes decide, the host decides: a kernel of both would have
-    the threads of one."""
+    """The same; between whole grids and anything else, as sizes and numbers of the caller's decide, the host decides: a
+    kernel of both would have the threads of one."""
     placing = _Placing(program, True)
     return replace(program, body=placing.block(program.body))
 
@@ -51,6 +51,8 @@ def place_kernels_for_cuda(program: n.Program) -> n.Program:
 class _Placing:
     def __init__(self, program: n.Program, by_sizes: bool = False) -> None:
         self.program, self.names, self.by_sizes = program, Names.of(program), by_sizes
+        numbers = {p.name for p in program.params if isinstance(p, n.ScalarParam)}
+        self.given = numbers - {name for s in program.body for name in scalars_set(s)} if by_sizes else set[str]()
 
     def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -59,7 +61,7 @@ class _Placing:
             if isinstance(s, n.Accumulator):
                 pending.append(s)
                 continue
-            placement = "host" if self.by_sizes and _between_grids(s) else _placement(s)
+            placement = "host" if self.by_sizes and self.is_decided(s) else _placement(s)
             if self.by_sizes and not pending and out and isinstance(last := out[-1], n.Kernel) and _only_reduces(last):
                 if self.is_of_sizes(s):
                     out[-1:] = [s, last]
@@ -84,6 +86,25 @@ class _Placing:
             return False
         read = (s.value,) if isinstance(s, n.Let) else self.program.buffers[s.buffer].dims
         return all(not buffers_read(e) and all(map(is_size_name, variables_read(e))) for e in read)
+
+    def is_decided(self, s: n.Stmt) -> bool:
+        """Whether what the host knows of a call decides between loops, the first of which is a grid's, or whether there
+        is a search at all."""
+        if not isinstance(s, n.If) or buffers_read(s.condition):
+            return False
+        if not all(is_size_name(name) or name in self.given for name in variables_read(s.condition)):
+            return False
+        if not s.orelse:
+            match s.then:
+                case (n.Accumulator(), n.Loop(kind="parallel") as search, n.Guard()):
+                    return _placement(search) == "grid" and not _handed(s)
+        loops = (*s.then, *s.orelse)
+        if not s.then or not s.orelse or not all(isinstance(x, n.Loop) for x in loops):
+            return False
+        handed = _handed(s)
+        return _placement(s.then[0]) == "grid" and not any(
+            isinstance(x, (n.Accumulate, n.Assign)) and x.name in handed for x in walk(loops)
+        )
 
     def _name(self, s: n.Stmt) -> str:
         if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
@@ -144,16 +165,6 @@ def _goes_along(s: n.Stmt, kernel: n.Kernel) -> bool:
     """Whether a number that is stored behind a kernel which only reduces needs no launch of its own."""
     stored = buffers_written(kernel)
     return isinstance(s, n.Store) and not s.atomic and not any(buffers_read(e) & stored for e in own_exprs(s))
-
-
-def _between_grids(s: n.Stmt) -> bool:
-    """Whether sizes alone decide between loops, the first of which is a grid's."""
-    if not isinstance(s, n.If) or not all(map(is_size_name, variables_read(s.condition))) or buffers_read(s.condition):
-        return False
-    loops = (*s.then, *s.orelse)
-    if not s.then or not s.orelse or not all(isinstance(x, n.Loop) for x in loops) or _placement(s.then[0]) != "grid":
-        return False
-    return not any(isinstance(x, (n.Accumulate, n.Assign)) and x.name in _handed(s) for x in walk(loops))
 
 
 def _handed(s: n.Stmt) -> set[str]:

@@ -1,6 +1,7 @@
 """Kernels as `__global__` functions: which form each takes, its parameters, and how it is launched.
 
-elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree (`flat`)
+elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree
+           (`flat`), tiles where loads go the other way (`turned`)
 rows       a block for each row: the loops inside are shared by its threads
 reduction  either of these, each block's part put down, the last block combines them
 block      one block for all, with the sequential loop inside; the same entry runs it on a cooperative grid
@@ -15,12 +16,12 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.highest import highest
-from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import buffers_read, resolved, scalars_set, scalars_used, variables_read, walk
 from transkern.records import replace
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
-from transkern.targets.cuda.forms import flat
+from transkern.targets.cuda.forms import flat, turned
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, print_sums
@@ -73,10 +74,11 @@ class KernelPrinter:
         self.opening = self.checks.opening(kernel.name) + self.entry(entry)
         kernel = replace(kernel, body=kernel.body[len(entry) :])
         if kernel.placement == "grid":
-            packed = flat.kernel(self.unit, kernel, self.opening, self.whole)
-            if packed is not None:
-                packed.guards = self.guards()
-                return packed
+            for form in (flat.kernel, turned.kernel):
+                found = form(self.unit, kernel, self.opening, self.whole)
+                if found is not None:
+                    found.guards = self.guards()
+                    return found
         loop = one_loop(kernel)
         if loop is None:
             return self.together(kernel)
@@ -287,10 +289,11 @@ class KernelPrinter:
     def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
         """How many elements a row has: the longest nest inside; the launcher does not know what is `bound`."""
         found: Expr = b.ONE
+        lets = {s.name: s.value for s in inner if isinstance(s, n.Let) and s.name not in self.program.variables}
         for s in shared(inner):
             extents = [s.stop] if isinstance(s, n.Scanning) else [extent_of(a) for a in nest(s)[0]]
-            bounds = [highest(e, around) for e in extents]
-            known = [e for e in bounds if e is not None and not variables_read(e) & bound]
+            bounds = [highest(resolved(e, lets), around) for e in extents]
+            known = [e for e in bounds if e is not None and not (variables_read(e) & bound or buffers_read(e))]
             found = _longer(found, b.product(tuple(known)) if len(known) == len(extents) else b.index(THREADS))
         return found
 

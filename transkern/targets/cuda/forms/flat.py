@@ -40,7 +40,7 @@ class _Access:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nest:
+class Nest:
     """A nest over whole ranges: its axes, their extents, what stands before it and inside."""
 
     axes: tuple[Var, ...]
@@ -52,7 +52,7 @@ class _Nest:
 def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> KernelText | None:
     """The kernel in this form, or None where it does not have it; `opening` are its first lines, where it has any, and
     `full` is the kernel with what these need."""
-    found = _nest(s)
+    found = nest_of(s)
     if found is None:
         return None
     accesses = _accesses(unit.program, found)
@@ -86,7 +86,7 @@ def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> K
     return KernelText(ident(s.name), text, buffers, scalars, launch, errors=bool(opening))
 
 
-def _worth_words(nest: _Nest, accesses: list[_Access], width: int) -> bool:
+def _worth_words(nest: Nest, accesses: list[_Access], width: int) -> bool:
     """Whether the rows are long, and their accesses not shifted against each other."""
     length = b.constant(nest.extents[-1])
     if width == 1 or len(nest.axes) == 1 or (length is not None and length < _SHORT):
@@ -96,7 +96,7 @@ def _worth_words(nest: _Nest, accesses: list[_Access], width: int) -> bool:
 
 class _Printing:
     def __init__(
-        self, unit: Unit, name: str, nest: _Nest, accesses: list[_Access], given: list[Var], width: int
+        self, unit: Unit, name: str, nest: Nest, accesses: list[_Access], given: list[Var], width: int
     ) -> None:
         self.unit, self.name, self.nest, self.accesses, self.given, self.width = (
             unit,
@@ -224,7 +224,7 @@ class _Printing:
         body.close()
 
 
-def _nest(s: n.Kernel) -> _Nest | None:
+def nest_of(s: n.Kernel) -> Nest | None:
     loop = s.body[-1]
     lets = [x for x in s.body[:-1] if isinstance(x, n.Let)]
     if not isinstance(loop, n.Loop) or loop.kind != "parallel" or len(lets) + 1 != len(s.body):
@@ -234,10 +234,10 @@ def _nest(s: n.Kernel) -> _Nest | None:
         return None
     if not all(isinstance(x, (n.Let, n.Store)) for x in inner):
         return None
-    return _Nest(tuple(Var(a.axis, "index") for a in axes), tuple(a.stop for a in axes), lets, inner)
+    return Nest(tuple(Var(a.axis, "index") for a in axes), tuple(a.stop for a in axes), lets, inner)
 
 
-def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
+def _accesses(program: n.Program, nest: Nest) -> list[_Access] | None:
     """The places that the nest touches, or None where one of them does not run along a row."""
     found: dict[tuple[str, tuple[Expr, ...]], _Access] = {}
     inside = {name for x in nest.inner for name in scalars_set(x)}
@@ -271,7 +271,7 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
     for s in nest.inner:
         for load, sure in loads_of(s):
             access = place(load.buffer, load.index)
-            if access is None or not (sure or _inside(access, nest)):
+            if access is None or not (sure or is_inside(access.buffer, access.index, nest)):
                 return None
             access.loaded |= not access.stored
         if isinstance(s, n.Store):
@@ -287,12 +287,12 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
     return list(found.values())
 
 
-def _inside(access: _Access, nest: _Nest) -> bool:
+def is_inside(buffer: n.Buffer, index: Sequence[Expr], nest: Nest) -> bool:
     """Whether the place is in the array whatever the iteration, so that it may be read where it is not needed."""
     extents = dict(zip(nest.axes, nest.extents, strict=True))
     return all(
-        extents.get(e) == d for e, d in zip(access.index, access.buffer.dims, strict=True) if isinstance(e, Var)
-    ) and all(isinstance(e, Var) and e in extents for e in access.index)
+        extents.get(e) == d for e, d in zip(index, buffer.dims, strict=True) if isinstance(e, Var)
+    ) and all(isinstance(e, Var) and e in extents for e in index)
 
 
 def loads_of(s: n.Stmt) -> Iterator[tuple[Load, bool]]:

@@ -101,6 +101,8 @@ def tile_of(program: n.Program, inner: Sequence[n.Stmt]) -> Tile | None:
         return None
     if any(isinstance(x, n.Guard) for x in walk(inner)):
         return None  # what it leaves stored is seen
+    if variables_read(loops[0].stop) & scalars_set_in(inner):
+        return None  # the row says how long it is, behind what its threads hold
     found: dict[_Key, _Place] = {}
     spoilt: set[str] = set()  # arrays with accesses elsewhere
     changed, written = scalars_set_in(inner) | {s.axis for s in loops}, buffers_written(n.Kernel("", tuple(inner)))
