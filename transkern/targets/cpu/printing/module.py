@@ -50,6 +50,8 @@ _NOWHERE: Mapping[int, Sequence[str]] = {}
 _LONG_ENTRY = 2000
 """Lines of an entry that is compiled as it stands: what compilers take for such a function grows faster than its
 length, and it has nothing but steps from kernel to kernel; all inner loops are in these."""
+_LONGEST = 500
+"""Characters of a step's text that are said beside its name."""
 
 _AS_IT_STANDS = """\
 #ifdef __clang__
@@ -171,7 +173,7 @@ class Module:
         if "as_array(" in body:
             glue_parts.append(glue.LIBRARY)
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
-            f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
+            f"static PyObject *step_{k};  // {_in_short(text)}" for k, text in enumerate(self.steps)
         ]
         shared = {LATER, DEAL, OF_ALL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
@@ -445,6 +447,11 @@ class Module:
             lines.append("    py_when_forked();")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
         return "\n".join(lines)
+
+
+def _in_short(text: str) -> str:
+    """The text of a step beside its name; it stands at the module's end in full."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def _computes_with_floats(program: n.Program) -> bool:

@@ -11,7 +11,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.containers import print_text
 from transkern.ir.expr import Expr
-from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
+from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell, stable_order
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.targets.clike import ident
 from transkern.targets.cpu.printing.entry.results import python_call
@@ -35,6 +35,8 @@ def called_library(module: Module, s: n.Library) -> None:
             fill = f"(np.copyto(out, a0), {IN_PLACE[s.name].format(**dict(s.attributes))})"
         text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
         text = INTO.get(s.name, text)
+        if s.name in ("argsort", "lexsort"):
+            text = stable_order(s.name, **dict(s.attributes)) or text
         if s.name == "drawn":
             text = drawn_alone(outs, names, **dict(s.attributes)) or keeping(text)
     if text not in module.steps:
