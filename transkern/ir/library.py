@@ -148,8 +148,8 @@ def by_keys(out, keys):
 def stable_order(name: str, axis: int = 0, kind: str = "stable") -> str:
     """The function of a step that gives the stable order of elements, or of keys, of which there is but one: NumPy's
     fast sorts are not stable, and its stable one takes five times as long and more where elements are in no order yet.
-    So positions are sorted with what they are of, behind it in the same words; where these have no room, equal elements'
-    positions are sorted afterwards. Nothing for another step or another kind of order."""
+    So positions are sorted with what they are of, behind it in the same words; where these have no room, those of equal
+    elements are sorted afterwards. Nothing for another step or another kind of order."""
     if name not in ("argsort", "lexsort") or kind not in ("stable", "mergesort"):
         return ""
     call = f"order(out, a0, {axis})" if name == "argsort" else "by_keys(out, a0)"

@@ -139,6 +139,10 @@ def _either_way(condition: Expr, changed: Set[str], left: int = _CHOICES) -> Exp
     for x in walk_expr(condition):
         match x:
             case Apply("where", (asks, one, two)) if left and (variables_read(asks) & changed or buffers_read(asks)):
-                ways = (b.map_expr(condition, lambda e, x=x, way=way: way if e == x else None) for way in (one, two))
+                ways = (_with_value(condition, x, way) for way in (one, two))
                 return b.both(*(_either_way(way, changed, left - 1) for way in ways))
     return condition
+
+
+def _with_value(condition: Expr, choice: Expr, value: Expr) -> Expr:
+    return b.map_expr(condition, lambda e: value if e == choice else None)

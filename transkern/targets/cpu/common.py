@@ -43,6 +43,7 @@ def text(threads: int, warns: bool) -> str:
     flags of the floating-point unit (`warns`)."""
     parts = [
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits(threads, warns), RUNNING, WAKING,
-        glue.ARRAYS, glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY, ALONE,
+        glue.ARRAYS, glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
+        ALONE,
     ]  # fmt: skip
     return HEADERS + "\n".join(_STATIC.sub("", part) for part in parts)
