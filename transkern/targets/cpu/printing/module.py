@@ -31,6 +31,7 @@ from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.entry.arguments import MISS, take_arrays, take_scalar
 from transkern.targets.cpu.printing.entry.arrays import allocate, clear, last_uses
 from transkern.targets.cpu.printing.entry.declarations import declarations
+from transkern.targets.cpu.printing.entry.inner_loops import INNER_LOOPS
 from transkern.targets.cpu.printing.entry.libraries import called_library
 from transkern.targets.cpu.printing.entry.raising import raised
 from transkern.targets.cpu.printing.entry.repeating import Repeating
@@ -114,6 +115,7 @@ class Module:
     depth: int = 1
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
+    inner: dict[str, int] = field(default_factory=dict)  # ufuncs whose loops are called: their operands
     labels: int = 0
     makes_large: bool = False  # whether a result may be so large that it has memory of its own
     makes_temporaries: bool = False  # whether there are arrays between kernels
@@ -172,9 +174,11 @@ class Module:
             glue_parts.append(glue.FUNCTIONS)
         if "as_array(" in body:
             glue_parts.append(glue.LIBRARY)
+        if self.inner:
+            glue_parts.append(INNER_LOOPS)
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
             f"static PyObject *step_{k};  // {_in_short(text)}" for k, text in enumerate(self.steps)
-        ]
+        ] + [f"static py_inner inner_{name};" for name in self.inner]
         shared = {LATER, DEAL, OF_ALL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
         own = without_headers("\n".join(common.declared(x) if x in shared else x for x in lines))
@@ -443,6 +447,7 @@ class Module:
             lines.append(f'    numpy_{d} = PyObject_GetAttrString(numpy, "{d if d != "bool" else "bool_"}");')
         for k, text in enumerate(self.steps):
             lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
+        lines += [f'    inner_{name} = py_inner_of("{name}", {operands});' for name, operands in self.inner.items()]
         if self.releases:
             lines.append("    py_when_forked();")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
