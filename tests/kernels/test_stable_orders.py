@@ -61,7 +61,11 @@ def by_keys(x):
     return np.lexsort((x[::-1], x % x.dtype.type(3), np.abs(x))), np.lexsort((x, np.zeros_like(x)))
 
 
-@pytest.mark.parametrize("function", [order, by_method, of_rows, by_keys])
+def groups(x):
+    return np.unique(x, return_inverse=True, return_counts=True)
+
+
+@pytest.mark.parametrize("function", [order, by_method, of_rows, by_keys, groups])
 def test_orders(function: Any) -> None:
     compiled = transkern.compile(function, target="cpu")
     for name, data in DATA.items():
