@@ -157,6 +157,19 @@ def with_the_last_bits(n: int, seed: int) -> int:
     return seed
 
 
+def best_run(n: int, step: int) -> list[int]:
+    """A sum that has a name before it is kept."""
+    s = best = 0
+    for i in range(n):
+        later = s + step - 3 * i
+        if later > best:
+            best = later
+        if later < -(2**62):
+            break
+        s = later
+    return [best, s]
+
+
 BIG = 2**62
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((factorial, (n,)) for n in (0, 1, 20, 21, 40)),
@@ -186,6 +199,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((negated, (a, k)) for a in (-(2**63), 1 - 2**63, 2**63 - 1, 7) for k in (-1, 1, -7)),
     *((negated_elements, (x, k)) for x in ([3, -(2**63)], [1 - 2**63, 4], [-5, 2**63 - 1]) for k in (-1, 3)),
     *((hashed, (np.arange(9), k)) for k in (0, 5, -77)),
+    *((best_run, (n, k)) for n, k in ((5, 3), (0, 7), (2, BIG), (1, BIG), (3, -BIG), (9, BIG // 5), (9, -BIG // 4))),
     *((collatz, (n,)) for n in (27, 2**59 + 1)),
     *((f, pair) for f in (congruential, with_the_last_bits) for pair in ((0, 7), (40, 7), (3, -(2**31)), (2, 2**59))),
 ]
@@ -237,13 +251,13 @@ def test_nothing_is_checked_where_64_bits_are_enough(source: str) -> None:
     assert TOO_LARGE not in str(program_of(source, "f", types, PASSES))
 
 
-@pytest.mark.parametrize("function", [congruential, with_the_last_bits])
+@pytest.mark.parametrize("function", [congruential, with_the_last_bits, best_run])
 def test_what_a_step_leaves_bounds_the_next(function: Callable[..., Any]) -> None:
     """One test before the loop, of the first number, and then no checks in it."""
     name = function.__name__
     program = program_of(inspect.getsource(function), name, f"{name}(int, int)", PASSES)
-    (test,) = [x for x in walk(program.body) if isinstance(x, n.If)]
-    assert any(v.startswith("seed") for v in variables_read(test.condition))
+    (test,) = [x for x in walk(program.body) if isinstance(x, n.If) and isinstance(x.then[0], n.Loop)]
+    assert any(v.startswith(("seed", "step")) for v in variables_read(test.condition))
     assert not any(isinstance(x, n.Guard) for x in walk(test.then))
     assert any(isinstance(x, n.Guard) for x in walk(test.orelse))
 

@@ -16,7 +16,7 @@ from tests.tools import require
 from transkern.runtime.caching import cache, cached
 from transkern.targets.cpu import build, common, compiler, library
 from transkern.targets.cpu.printing import glue
-from transkern.targets.cpu.printing.waking import DEAL, WAKING
+from transkern.targets.cpu.printing.waking import ALONE, DEAL, WAKING
 from transkern.targets.cpu.running import LATER, RUNNING
 
 require("cc")
@@ -154,3 +154,34 @@ def test_a_function_that_is_not_declared_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "f.c").write_text(text)
     with pytest.raises(AssertionError, match="j0"):
         build.run_compiler(flags, (tmp_path / "f.c",), tmp_path / "f.so")
+
+
+REGIONS = """
+int omp_get_num_threads(void);
+static int levels(int shared) {
+    int found = 0;
+    #pragma omp parallel for schedule(static) reduction(+: found) if(parallel: shared)
+    for (int k = 0; k < 16; ++k) found += 100 + omp_get_level();
+    return found;
+}
+__attribute__((visibility("default"))) int alone(int shared) { return levels(shared); }
+__attribute__((visibility("default"))) int within(void) {
+    int found = 0;
+    #pragma omp parallel num_threads(2) reduction(+: found)
+    if (omp_get_num_threads() == 2) found += levels(0);
+    return found;
+}
+"""
+
+
+def test_loops_for_one_thread_make_no_team(tmp_path: Path) -> None:
+    """But where there is one around them, which would share their iterations."""
+    made = build.compile_object(common.text(0, False), common.FLAGS)
+    if not made or not compiler.linking(made):
+        pytest.skip("the compiler is not GCC, or has no OpenMP")
+    source, out = tmp_path / "regions.c", tmp_path / "regions.so"
+    source.write_text(ALONE + REGIONS)
+    assert not build.run_compiler([*compiler.flags(), *compiler.linking(made)], (source,), out)
+    regions = ctypes.CDLL(str(out))
+    assert regions.alone(0) == 1600 and regions.alone(1) == 1616
+    assert regions.within() in (2 * 1632, 0)  # 0: no second thread is to be had

@@ -63,8 +63,32 @@ def of_neighbours(image: Any, by: Any) -> Any:
     return np.exp(half * -by / 100), np.where(half > 1, np.sqrt(np.exp(half * 0.01)) * by, half)
 
 
+def in_order(image: Any, by: Any) -> Any:
+    out, total, last = np.zeros(image.shape), 0.0, image.dtype.type(0)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            last = last ^ image[i, j]  # a byte, and another one in each iteration
+            total = total * 0.5 + np.exp(last * -0.01)
+            v = (abs(float(image[i, j])) / 255) ** by
+            if v > total:
+                last = image[i, j]
+            out[i, j] = total + v + np.exp(last * -0.02)
+    return out, np.array([total])
+
+
+def until_one_is_found(image: Any, by: Any) -> Any:
+    total = 0.0
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            total += np.exp(image[i, j] * -by)
+            if total > 40.0:
+                break
+    return np.array([total])
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
-    brighter, linear, logarithms, beside_another, a_pixel_at_a_time, in_place, set_again, of_neighbours
+    brighter, linear, logarithms, beside_another, a_pixel_at_a_time, in_place, set_again, of_neighbours,
+    in_order, until_one_is_found,
 ]  # fmt: skip
 
 
@@ -104,6 +128,15 @@ def test_bytes_that_an_iteration_computes_have_a_table() -> None:
     compiled = transkern.compile(of_neighbours)
     compiled(image(200, np.int8), 0.5)
     assert "table[" in compiled.emit()
+
+
+def test_loops_in_order_have_tables() -> None:
+    compiled = transkern.compile(in_order)
+    compiled(image(200, np.uint8), 0.5)
+    assert "table[" in compiled.emit()
+    left = transkern.compile(until_one_is_found)
+    left(image(200, np.uint8), 0.5)
+    assert "table[" not in left.emit()
 
 
 def test_what_is_soon_computed_has_no_table() -> None:

@@ -42,6 +42,14 @@ BODIES = {
     "where the place says so": (
         "for i in range(n):\n  if i + 1 < n:\n   x[i] = x[i] + x[i + 1]\n  if i > 0:\n   x[i] = x[i] - x[i - 1]\n", None
     ),
+    "values that data choose between": (
+        "h = np.zeros(len(i8), np.int8)\n for i in range(1, len(i8)):\n  s = 4 * n if i8[i] > 4 else steps\n"
+        "  h[i] = max(h[i - 1] + s, h[i] - n)\n return int(h.sum())\n", True
+    ),
+    "values that a loop computes": (
+        "h = np.zeros(len(i8), np.int8)\n s = n\n for i in range(1, len(i8)):\n"
+        "  s = 3 * s if i8[i] > 4 else steps\n  h[i] = h[i - 1] + s\n return int(h.sum())\n", False
+    ),
     "left early": ("for i in range(1, n):\n  if x[i] > 0.9:\n   break\n  x[i] = x[i - 1] * 0.5\n", False),
     "places from data": ("for i in range(n):\n  x[i8[i]] = x[i] * 0.5\n", False),
     "a range that data gives": (

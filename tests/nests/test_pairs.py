@@ -3,6 +3,7 @@ pairs."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,25 @@ def test_nothing_to_reduce() -> None:
     assert np.array_equal(transkern.compile(distances, target="cpu")(x, y), np.zeros((30, 20)))
     with pytest.raises(ValueError, match="zero-size array"):
         transkern.compile(chebyshev, target="cpu")(x, y)
+
+
+def frames(x, win, hop):
+    n = 1 + (len(x) - win) // hop
+    out = np.empty((2, n), np.float32)
+    for i in range(n):
+        frame = x[i * hop : i * hop + win]
+        out[0, i] = np.mean(np.abs(np.diff(np.sign(frame))))
+        out[1, i] = np.mean(frame**2)
+    return out
+
+
+def test_rows_whose_length_each_iteration_tells() -> None:
+    """Whether they are short is not known before the loop: it was asked there by the name that the loop gives it."""
+    x = np.sin(np.arange(400, dtype=np.float32))
+    compiled = transkern.compile(frames, target="cpu")
+    for win, hop in ((20, 5), (50, 8), (1, 9)):
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            np.testing.assert_allclose(compiled(x, win, hop), frames(x, win, hop), rtol=1e-5)
 
 
 SOURCE = """import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -142,10 +143,14 @@ def _small_sizes(sizes: Sequence[tuple[str, int, int]], arrays: Sequence[int]) -
     """Whether one of the sizes (`Program.few`) is small among those of all the arrays, which are these arguments."""
     places = [(arrays[k], axis) for _, k, axis in sizes]
 
+    @functools.lru_cache(maxsize=64)  # the question takes longer than many a call does, whose sizes come again
+    def are_demanded(*shapes: Sequence[int]) -> bool:
+        return bool(small_demanded(sizes, shapes))
+
     def are_small(args: Sequence[Any]) -> bool:
         if min([args[k].shape[axis] for k, axis in places]) > SMALL_SIZE:
             return False
-        return bool(small_demanded(sizes, [getattr(args[k], "shape", ()) for k in arrays]))
+        return are_demanded(*[getattr(args[k], "shape", ()) for k in arrays])
 
     return are_small
 

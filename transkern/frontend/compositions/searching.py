@@ -244,7 +244,8 @@ def unique(
         if not return_counts:
             return s[new]
         return s[new], _counts(new)
-    order = np.argsort(flat, kind="mergesort" if return_index else "quicksort")
+    # of equal integers nobody sees which is first, and the stable order of bytes takes a tenth of the time
+    order = np.argsort(flat, kind="mergesort" if return_index or flat.dtype.kind in "iub" else "quicksort")
     s = flat[order]
     new = _is_new(s, equal_nan)
     results = (s[new],)

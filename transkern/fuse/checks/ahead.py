@@ -16,7 +16,7 @@ iterations are independent have versions of their own, in `parallelise`, which l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import partial
 
 from transkern.analysis.verdicts import MakingWalk, own_variables
@@ -24,14 +24,17 @@ from transkern.fuse.checks.guards import same_sizes, with_one_name
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Apply, Expr
 from transkern.ir.facts import conjuncts
 from transkern.ir.highest import at_worst
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 _STATEMENTS = 60
 """A loop with more of them is not written twice."""
+
+_CHOICES = 4
+"""As many choices of data as are asked about both of their values."""
 
 _LEAVES = (n.Break, n.Continue, n.Return, n.While)
 """After these, and in a loop without a range, a check may never come up."""
@@ -59,12 +62,12 @@ class _Ahead(MakingWalk):
             return [s]
         if any(isinstance(x, _LEAVES) for x in inner):
             return [self.inside(s)]
-        found = _settled(s.body, (s,), {})
+        changed, axes = scalars_set(s), {x.axis for x in inner if isinstance(x, n.Loop)} | {s.axis}
+        found = _settled(s.body, (s,), {}, changed)
         if found is None:
             return [self.inside(s)]
         known, body = found
-        changed = scalars_set(s) | {x.axis for x in inner if isinstance(x, n.Loop)} | {s.axis}
-        if variables_read(known) & changed or known == b.FALSE:
+        if variables_read(known) & (changed | axes) or known == b.FALSE:
             return [self.inside(s)]
         if known == b.TRUE:
             return [replace(s, body=body)]
@@ -89,17 +92,17 @@ def _up_to(known: Expr, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
 
 
 def _settled(
-    block: Iterable[n.Stmt], around: tuple[n.Loop, ...], lets: Mapping[str, Expr]
+    block: Iterable[n.Stmt], around: tuple[n.Loop, ...], lets: Mapping[str, Expr], changed: Set[str]
 ) -> tuple[Expr, tuple[n.Stmt, ...]] | None:
-    """What all checks of the statements come to in the loops around, and the statements without them; None where the
-    ranges of the loops do not decide that."""
+    """What all checks of the statements come to in the loops around, which change what is `changed`, and the statements
+    without them; None where the ranges of the loops do not decide that."""
     known: Expr = b.TRUE
     out: list[n.Stmt] = []
     lets = dict(lets)
     for s in block:
         match s:
             case n.Guard(condition):
-                for part in conjuncts(b.substitute(condition, lets)):
+                for part in conjuncts(_either_way(b.substitute(condition, lets), changed)):
                     worst = at_worst(part, around)
                     if worst is None or buffers_read(part):  # also where there is a way around what data say
                         return None
@@ -109,7 +112,7 @@ def _settled(
                 lets[name] = b.substitute(value, lets)
                 out.append(s)
             case n.Loop(body=body):
-                found = _settled(body, (*around, s), lets)
+                found = _settled(body, (*around, s), lets, changed)
                 if found is None:
                     return None
                 known = b.both(known, found[0])
@@ -120,7 +123,7 @@ def _settled(
                 names = {name for e in checks for name in variables_read(b.substitute(e, inside))}
                 if not buffers_read(condition) and variables_read(b.substitute(condition, lets)) & names:
                     return None  # it may be there for the sake of the checks
-                branches = [_settled(x, around, lets) for x in (then, orelse)]
+                branches = [_settled(x, around, lets, changed) for x in (then, orelse)]
                 if branches[0] is None or branches[1] is None:
                     return None
                 known = b.both(known, b.both(branches[0][0], branches[1][0]))
@@ -129,3 +132,17 @@ def _settled(
                 out.append(s)
     return known, tuple(out)
 
+
+def _either_way(condition: Expr, changed: Set[str], left: int = _CHOICES) -> Expr:
+    """A condition that makes sure of this one whatever data choose between two values, as a gap's and a match's score:
+    that it holds of both."""
+    for x in walk_expr(condition):
+        match x:
+            case Apply("where", (asks, one, two)) if left and (variables_read(asks) & changed or buffers_read(asks)):
+                ways = (_with_value(condition, x, way) for way in (one, two))
+                return b.both(*(_either_way(way, changed, left - 1) for way in ways))
+    return condition
+
+
+def _with_value(condition: Expr, choice: Expr, value: Expr) -> Expr:
+    return b.map_expr(condition, lambda e: value if e == choice else None)

@@ -25,6 +25,9 @@ LIMIT = 2.0**63 * (1 - 2.0**-40)
 _LARGEST_TEST = 200
 """Operations in a test: one with more is not made."""
 
+_DEPTH = 4
+"""As many names of names of a new value are looked through."""
+
 
 @dataclass(frozen=True, slots=True)
 class Most:
@@ -86,6 +89,7 @@ class _Magnitudes:
         self.loop, self.known, self.seen = loop, known, seen
         self.axes: dict[str, n.Loop] = {}
         self.sets: dict[str, list[tuple[Expr, tuple[n.Stmt, ...]]]] = {}  # values, with the loops that they stand in
+        self.lets: dict[str, Expr] = {}
         self.otherwise: set[str] = set()  # set by what counts or accumulates
         self.collect((loop,), ())
         self.changed = scalars_set(loop)
@@ -93,6 +97,8 @@ class _Magnitudes:
 
     def collect(self, block: Sequence[n.Stmt], around: tuple[n.Stmt, ...]) -> None:
         for s in block:
+            if isinstance(s, n.Let) and s.value.dtype == "index":
+                self.lets[s.name] = s.value
             if isinstance(s, (n.Let, n.Assign)):
                 self.sets.setdefault(s.name, []).append((s.value, around))
             elif isinstance(s, n.Loop):
@@ -160,7 +166,7 @@ class _Magnitudes:
             most = Most(2.0**63, Apply("absolute", (b.cast(Var(name), "float64"),), "float64"))
         added: list[Most] = []
         for value, around in self.sets[name]:
-            step = self.step(value, name)
+            step = self.step(self.in_full(value, name), name)
             if step is None:
                 return None
             if step[0] is not None:
@@ -173,6 +179,18 @@ class _Magnitudes:
         for more in added:
             most = _sum(most, more)
         return most
+
+    def in_full(self, value: Expr, name: str) -> Expr:
+        """A new value of `name`, without names that the loop has given to what it makes of an old one."""
+        full = value
+        for _ in range(_DEPTH):
+            if name in variables_read(full):
+                return full
+            lets = {v: self.lets[v] for v in variables_read(full) if v in self.lets}
+            if not lets:
+                break
+            full = b.substitute(full, lets)
+        return value
 
     def step(self, value: Expr, name: str) -> tuple[Most | None, Most | None] | None:
         """What a new value of `name` is at most by itself, and what the old one grows by; None where neither holds."""

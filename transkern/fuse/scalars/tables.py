@@ -6,25 +6,25 @@
                                                else: …
 
 A value that depends on one element of a byte, or on a name for one that an iteration computes, and on what the loops do
-not change, has 256 values. Where a power, a
-sine or an exponential is among what it takes, these are soon computed, and looked up in the fastest cache.
+not change, has 256 values. Where a power, a sine or an exponential is among what it takes, these are soon computed, and
+looked up in the fastest cache. So it is in loops in order, too, which nothing leaves early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import partial
 from itertools import takewhile
 
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.fuse.scalars.scalars import drop_dead_scalars
-from transkern.fuse.schedule.interchange import nest_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
+    buffers_read,
     buffers_used,
     buffers_written,
     exprs,
@@ -40,6 +40,8 @@ from transkern.records import replace
 _VALUES = {"uint8": 256, "int8": 256, "bool": 2}
 _MANY = 4096
 """Elements from which on it is."""
+_EXITS = (n.Break, n.Return, n.While)
+"""With these in a nest nobody knows how many of its points there will be."""
 
 
 def tabulate(program: n.Program) -> n.Program:
@@ -50,11 +52,11 @@ def tabulate(program: n.Program) -> n.Program:
     buffers, variables = dict(program.buffers), dict(program.variables)
 
     def changed(s: n.Stmt) -> tuple[n.Stmt, ...]:
-        if not isinstance(s, n.Loop) or _counts_on(s) or set(scalars_set(s)) & variables.keys():
+        if isinstance(s, n.If):
+            return (with_bodies(s, lambda block: tuple(x for y in block for x in changed(y))),)
+        if not isinstance(s, n.Loop) or _counts_on(s) or (many := _elements(s)) is None:
             return (s,)
-        if (many := _elements(s)) is None:
-            return (s,)
-        tables = _Tables(s, names)
+        tables = _Tables(s, names, variables.keys())
         body = tables.block((s,), {})
         if not tables.made:
             return (s,)
@@ -68,7 +70,8 @@ def tabulate(program: n.Program) -> n.Program:
             buffers[name] = n.Buffer(name, value.dtype, (size,), line=s.span.line)
             byte = b.cast(b.cast(Var(axis), "uint8"), dtype)
             store = n.Store(name, (Var(axis),), b.substitute(value, {tables.byte: byte}), span=s.span)
-            fills += [n.Alloc(name), n.Loop(axis, b.ZERO, size, b.ONE, "parallel", (store,), span=s.span)]
+            # in order as the nest is: C's functions for one number may differ from those for vectors in the last bit
+            fills += [n.Alloc(name), n.Loop(axis, b.ZERO, size, b.ONE, s.kind, (store,), span=s.span)]
         enough = b.compare("greater_equal", many, b.index(_MANY))
         if enough == b.TRUE:
             return (*fills, *body)
@@ -87,12 +90,15 @@ def _counts_on(s: n.Loop) -> bool:
 
 
 def _elements(s: n.Loop) -> Expr | None:
-    """How many points a nest of loops that may run in any order has; None where that is not known before it runs."""
-    if s.kind != "parallel":
+    """How many points a nest of loops has; None where that is not known before it runs."""
+    nest = [s]
+    while len(inner := [x for x in nest[-1].body if isinstance(x, n.Loop)]) == 1:
+        nest += inner
+    nest = list(takewhile(lambda x: x.start == b.ZERO and x.step == b.ONE, nest))
+    inside = {x.axis for x in nest} | set(scalars_set(s))
+    if not nest or any(variables_read(x.stop) & inside or buffers_read(x.stop) for x in nest):
         return None
-    nest = list(takewhile(lambda x: x.start == b.ZERO and x.step == b.ONE, nest_of(s)))
-    axes = {x.axis for x in nest}
-    if not nest or any(variables_read(x.stop) & axes for x in nest):
+    if any(isinstance(x, _EXITS) for x in walk((s,))):
         return None
     return b.product(tuple(x.stop for x in nest))
 
@@ -100,11 +106,12 @@ def _elements(s: n.Loop) -> Expr | None:
 class _Tables:
     """The tables of one nest: `made` has their names and types of byte by what is in them, of a byte named `byte`."""
 
-    def __init__(self, nest: n.Loop, names: Names) -> None:
+    def __init__(self, nest: n.Loop, names: Names, variables: Set[str]) -> None:
         self.names, self.byte = names, names.fresh("byte")
         self.made: dict[Expr, tuple[str, str]] = {}
         axes = {x.axis for x in walk((nest,)) if isinstance(x, n.Loop | n.Compact | n.Scanning)}
         self.inner = axes | set(scalars_set(nest))
+        self.changing = variables & self.inner  # another number at each place
         self.written = set(buffers_written(nest))
 
     def block(self, statements: tuple[n.Stmt, ...], known: Mapping[Expr, Expr]) -> tuple[n.Stmt, ...]:
@@ -147,7 +154,7 @@ class _Tables:
             if isinstance(x, Reduce):
                 return None
             if isinstance(x, Load) or (isinstance(x, Var) and x.name in self.inner):
-                changes = isinstance(x, Load) and x.buffer in self.written
+                changes = x.buffer in self.written if isinstance(x, Load) else x.name in self.changing
                 if found not in (None, x) or x.dtype not in _VALUES or changes:
                     return None
                 found = x

@@ -111,7 +111,7 @@ class _Pairs(Ordering):
             before = dict(self.buffers)
             where: list[Expr] = []
             made = way(self.again(s) if versions else s, (), where)
-            condition = _all(where, s)
+            condition = _all(where, s, made)
             if not where or condition == b.FALSE:
                 self.buffers = before
                 continue
@@ -248,12 +248,13 @@ def _without(s: n.Loop, *kinds: type[n.Stmt]) -> n.Loop:
     return replace(s, body=tuple(x for x in s.body if not isinstance(x, kinds)))
 
 
-def _all(where: list[Expr], s: n.Loop) -> Expr:
-    """That all of it holds; false if that is known only once the nest runs."""
+def _all(where: list[Expr], *nests: n.Loop) -> Expr:
+    """That all of it holds; false if that is known only once a nest runs (the nest, or it under names of its own)."""
     condition: Expr = b.TRUE
     for x in dict.fromkeys(where):
         condition = b.both(condition, x)
-    inside = {x.axis for x in walk((s,)) if isinstance(x, n.Loop)} | set(scalars_set(s))
+    inside = {x.axis for x in walk(nests) if isinstance(x, n.Loop)}
+    inside.update(name for nest in nests for name in scalars_set(nest))
     return b.FALSE if variables_read(condition) & inside or buffers_read(condition) else condition
 
 

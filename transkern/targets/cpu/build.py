@@ -96,7 +96,7 @@ def _linked(text: str, common: bytes, name: str, more: Sequence[str], folder: Pa
     source.write_text(text, encoding="utf-8")
     beside.write_bytes(common)
     flags = [STRICT if flag == "-w" else flag for flag in compiler.flags()]
-    if run_compiler([*flags, *more], (source, beside), out):
+    if run_compiler([*flags, *more, *compiler.linking(common)], (source, beside), out):
         return None
     made = out.read_bytes()
     return None if lacks_openmp(made) else made

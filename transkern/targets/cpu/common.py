@@ -14,7 +14,7 @@ import re
 from transkern.targets.cpu.library import HEADERS
 from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.memory import BYTES
-from transkern.targets.cpu.printing.waking import DEAL, WAKING
+from transkern.targets.cpu.printing.waking import ALONE, DEAL, WAKING
 from transkern.targets.cpu.running import DECLARED, LATER, RUNNING, limits
 
 FLAGS = ("-c", "-fvisibility=hidden")
@@ -44,5 +44,6 @@ def text(threads: int, warns: bool) -> str:
     parts = [
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits(threads, warns), RUNNING, WAKING,
         glue.ARRAYS, glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
+        ALONE,
     ]  # fmt: skip
     return HEADERS + "\n".join(_STATIC.sub("", part) for part in parts)

@@ -27,6 +27,9 @@ TRAPPING = ("-ftrapping-math",)
 WITHOUT_AVX = ("-mno-avx",)
 """Flags for GCC on Windows, where it keeps vectors of 32 bytes on a stack that is aligned to 16 (its bug 54412)."""
 
+REGION = "GOMP_parallel"
+"""What GCC makes of a parallel region: a call of its runtime."""
+
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
 
 _WRAPPERS = ("ccache", "sccache", "distcc", "icecc")
@@ -145,6 +148,12 @@ def flags() -> tuple[str, ...]:
     is_clang = any(name in word.lower() for word in command() for name in ("clang", "zig"))
     # all of its code may lie anywhere, and clang takes no flag that says so
     return (*(f for f in found if f != "-fPIC"), *(() if is_clang else WITHOUT_AVX))
+
+
+def linking(common: bytes) -> tuple[str, ...]:
+    """Flags with which modules are linked to the common object file: whether that stands between their loops and GCC's
+    runtime (`printing/waking.ALONE`) has been decided while it was compiled."""
+    return (f"-Wl,--wrap={REGION}",) if f"__wrap_{REGION}".encode() in common else ()
 
 
 def libraries() -> tuple[str, ...]:

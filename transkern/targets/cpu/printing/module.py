@@ -31,6 +31,7 @@ from transkern.targets.cpu.printing import glue
 from transkern.targets.cpu.printing.entry.arguments import MISS, take_arrays, take_scalar
 from transkern.targets.cpu.printing.entry.arrays import allocate, clear, last_uses
 from transkern.targets.cpu.printing.entry.declarations import declarations
+from transkern.targets.cpu.printing.entry.inner_loops import INNER_LOOPS
 from transkern.targets.cpu.printing.entry.libraries import called_library
 from transkern.targets.cpu.printing.entry.raising import raised
 from transkern.targets.cpu.printing.entry.repeating import Repeating
@@ -50,6 +51,8 @@ _NOWHERE: Mapping[int, Sequence[str]] = {}
 _LONG_ENTRY = 2000
 """Lines of an entry that is compiled as it stands: what compilers take for such a function grows faster than its
 length, and it has nothing but steps from kernel to kernel; all inner loops are in these."""
+_LONGEST = 500
+"""Characters of a step's text that are said beside its name."""
 
 _AS_IT_STANDS = """\
 #ifdef __clang__
@@ -112,6 +115,7 @@ class Module:
     depth: int = 1
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
+    inner: dict[str, int] = field(default_factory=dict)  # ufuncs whose loops are called: their operands
     labels: int = 0
     makes_large: bool = False  # whether a result may be so large that it has memory of its own
     makes_temporaries: bool = False  # whether there are arrays between kernels
@@ -170,9 +174,11 @@ class Module:
             glue_parts.append(glue.FUNCTIONS)
         if "as_array(" in body:
             glue_parts.append(glue.LIBRARY)
+        if self.inner:
+            glue_parts.append(INNER_LOOPS)
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
-            f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
-        ]
+            f"static PyObject *step_{k};  // {_in_short(text)}" for k, text in enumerate(self.steps)
+        ] + [f"static py_inner inner_{name};" for name in self.inner]
         shared = {LATER, DEAL, OF_ALL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
         own = without_headers("\n".join(common.declared(x) if x in shared else x for x in lines))
@@ -441,10 +447,16 @@ class Module:
             lines.append(f'    numpy_{d} = PyObject_GetAttrString(numpy, "{d if d != "bool" else "bool_"}");')
         for k, text in enumerate(self.steps):
             lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
+        lines += [f'    inner_{name} = py_inner_of("{name}", {operands});' for name, operands in self.inner.items()]
         if self.releases:
             lines.append("    py_when_forked();")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
         return "\n".join(lines)
+
+
+def _in_short(text: str) -> str:
+    """The text of a step beside its name; it stands at the module's end in full."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
 
 
 def _computes_with_floats(program: n.Program) -> bool:

@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from transkern.ir.expr import Expr
+from transkern.targets.cpu.compiler import REGION
 from transkern.targets.cpu.running import OF_ALL
 from transkern.targets.cpu.system import clock
 
@@ -184,6 +185,19 @@ static void py_learn(const py_deal *deal) {
     py_put(alone, now);
 }
 """.replace("@CLOCK@", clock("py_clock", "static"))
+
+ALONE = """
+#if defined(_OPENMP) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+// GCC's runtime makes a team, and takes memory for it, where one thread goes through a loop, too: a third of a
+// microsecond. Outside of all teams the loop can be called as it is.
+int omp_get_level(void);
+void __real_@REGION@(void (*)(void *), void *, unsigned, unsigned);
+void __wrap_@REGION@(void (*region)(void *), void *data, unsigned threads, unsigned flags) {
+    if (threads == 1 && !omp_get_level()) region(data);
+    else __real_@REGION@(region, data, threads, flags);
+}
+#endif""".replace("@REGION@", REGION)
+"""For the linker, which is told to (`compiler.linking`) where the common file has this."""
 
 
 def pays(printer: KernelPrinter, turns: Expr, cost: float, if_also: str = "") -> str:

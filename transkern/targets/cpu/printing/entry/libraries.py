@@ -11,9 +11,10 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.containers import print_text
 from transkern.ir.expr import Expr
-from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
+from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell, stable_order
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.targets.clike import ident
+from transkern.targets.cpu.printing.entry.inner_loops import solved
 from transkern.targets.cpu.printing.entry.results import python_call
 from transkern.targets.cpu.printing.types import seen_by_numpy
 
@@ -35,6 +36,8 @@ def called_library(module: Module, s: n.Library) -> None:
             fill = f"(np.copyto(out, a0), {IN_PLACE[s.name].format(**dict(s.attributes))})"
         text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
         text = INTO.get(s.name, text)
+        if s.name in ("argsort", "lexsort"):
+            text = stable_order(s.name, **dict(s.attributes)) or text
         if s.name == "drawn":
             text = drawn_alone(outs, names, **dict(s.attributes)) or keeping(text)
     if text not in module.steps:
@@ -42,20 +45,30 @@ def called_library(module: Module, s: n.Library) -> None:
     k = module.steps.index(text)
     if module.program.warns:
         module.line("flags_so_far |= flags_here();  // NumPy lowers them")
-    module.line("{")
+    question = solved(module, s)
+    timer = _begin_timer(module, s) if question else 0
+    module.line(f"if (!{question}) {{" if question else "{")
     module.depth += 1
     arrays = [_operand(module, name, None) for name in s.outs] + [_operand(module, *given) for given in s.operands]
     if text.startswith("np."):  # a function that takes its outputs last
         arrays = arrays[len(s.outs) :] + arrays[: len(s.outs)]
-    timer = module.begin_timer("library", s.name, s)
-    if module.timers is not None:
-        module.timers.around.pop()
+    timer = timer or _begin_timer(module, s)
     module.line(f"PyObject *py_filled = {python_call(f'step_{k}', arrays)};")
-    module.end_timer(timer)
+    if not question:
+        module.end_timer(timer)
     module.line(f"if (!py_filled) {{ py_forget_frames(); {module.leave()[2:]}")
     module.line("Py_DecRef(py_filled);")
     module.depth -= 1
     module.line("}")
+    if question:
+        module.end_timer(timer)
+
+
+def _begin_timer(module: Module, s: n.Library) -> int:
+    timer = module.begin_timer("library", s.name, s)
+    if module.timers is not None:
+        module.timers.around.pop()
+    return timer
 
 
 def _operand(module: Module, name: str, view: n.View | None) -> str:
