@@ -20,6 +20,7 @@ from transkern.targets.pallas.forms.loads import (
     load_aligned,
     load_counted,
     load_gathered,
+    load_moved,
     load_slices,
     maybe_empty,
 )
@@ -304,6 +305,8 @@ class Vector:
             return counted
         if len(e.index) != len(dims):  # a linear index
             node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)
+        if (moved := load_moved(self, e, dims)) is not None:
+            return moved
         subscripts = sort(self, e.index, dims, not self.mosaic and is_doubtful(self))
         empty = maybe_empty(self, subscripts, dims) if not self.mosaic else []
         if empty:
