@@ -38,6 +38,7 @@ class Interface(Statements):
         self.masks: dict[str, str] = {}
         self.kept_positions: dict[str, str] = {}  # of the masks that the kernel makes itself
         self.number_results: dict[str, str] = {}
+        self.started: list[str] = []  # lists of single elements that come in, too
         self.live_after = live_outside(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
         walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
@@ -158,6 +159,7 @@ class Interface(Statements):
             given[column] = quote("_0[:, None]", self.given(b))
         lists = [b for b in self.tables if b in self.written]
         started = [b for b in (*copied, *lists) if b in host.defined and b not in local]
+        self.started = [b for b in started if b in lists]
         starts = {b: module.fresh(f"{self.python_of(b)}_start") for b in started}
         for b in started:
             if b not in lists:
