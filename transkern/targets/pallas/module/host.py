@@ -25,7 +25,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
-from transkern.targets.pallas.forms import block, grid, lanes, whole
+from transkern.targets.pallas.forms import block, grid, lanes, streams, whole
 from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.failures import note_failure
 from transkern.targets.pallas.forms.pieces import subscript
@@ -194,7 +194,7 @@ class Host(Statements):
     def kernel(self, s: n.Kernel) -> None:
         """As a Pallas kernel, else inline."""
         self.cited = ""
-        forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, whole]
+        forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, streams, whole]
         if s.placement == "grid" and any(isinstance(x, n.Loop) and x.kind == "sequential" for x in walk(s.body)):
             forms.append(whole)
         try:
