@@ -141,3 +141,41 @@ def test_errors():
 def test_left_early():
     for most in (-1, 5.0, 1e9):
         check(FOUND, "f(float32[n], float32)", np.abs(random(9000)), np.float32(most))
+
+
+FILTER = """
+def f(x, a):
+    y = np.empty_like(x)
+    y[0] = x[0]
+    y[1] = x[1]
+    for i in range(2, len(x)):
+        y[i] = a * y[i - 1] - y[i - 2] + x[i]
+    return y
+"""
+SUBSTITUTED = """
+def f(a, c):
+    n = len(c)
+    x = np.zeros_like(c)
+    x[n - 1] = c[n - 1]
+    for i in range(n - 2, -1, -1):
+        x[i] = c[i] - a[i] * x[i + 1]
+    return x
+"""
+
+
+def test_elements_before_a_loop_are_set_in_its_kernel():
+    for size in (1, 2, 3, 9000):
+        check(FILTER, "f(float32[n], float32)", random(size, special=1), np.float32(0.25))
+        check(SUBSTITUTED, "f(float32[n], float32[n])", 0.1 * random(size), random(size, seed=1))
+    for source, types in ((FILTER, "f(float32[n], float32)"), (SUBSTITUTED, "f(float32[n], float32[n])")):
+        text = compiled(source, types).text
+        assert text.count("_stream(") == 2 and ".start(" in text and "(None, n, jnp.float32, True)" in text, text
+
+
+def test_under_vmap():
+    import jax
+
+    function = compiled(FILTER, "f(float32[n], float32)")
+    x = random(3, 50)
+    made = jax.vmap(lambda row: function(row, np.float32(0.5)))(x)
+    np.testing.assert_array_equal(made, np.stack([function(row, np.float32(0.5)) for row in x]))

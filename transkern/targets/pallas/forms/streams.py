@@ -66,7 +66,8 @@ def _only_loop(kernel: n.Kernel) -> n.Loop:
     for s in kernel.body:
         if s is loops[0] or isinstance(s, (n.Let, n.Assign, n.Accumulator, n.Alloc, n.Guard)):
             continue
-        if not isinstance(s, n.Store) or s.index:
+        ahead = kernel.body.index(s) < kernel.body.index(loops[0])
+        if not isinstance(s, n.Store) or (s.index and not ahead) or len(s.index) > 1:
             raise Inexpressible("a step beside a loop in order")
     return loops[0]
 
@@ -167,15 +168,24 @@ class Streams(Interface):
         node = self.typed(self.cast(value, dtype), dtype)
         if dtype == "bool":
             node = quote("jnp.where(_0, 1.0, 0.0)", node)
-        self.out.append(ast.Expr(quote("_0.write(_1, _2)", name(self.vector(s.buffer)), self.expr(s.index[0]).node, node)))
+        if not self.nested and not self.is_static(s.index[0]):
+            raise Inexpressible("an element beside a loop in order")
+        way = "write" if self.nested else "start"
+        self.out.append(ast.Expr(call(f"{self.vector(s.buffer)}.{way}", [self.expr(s.index[0]).node, node])))
 
     def is_filled(self, of: str) -> bool:
         """Whether the loop stores all of an array, and looks at no element before it has."""
         (dim,) = self.program.buffers[of].dims
-        first, last = (self.main.start, self.main.stop)
+        first, last = self.main.start, self.main.stop
         if self.step < 0:
             first, last = b.add(last, b.ONE), b.add(first, b.ONE)
-        whole = b.constant(b.add(first, b.index(self.moved or 0))) == 0 and b.difference(dim, last) == self.moved
+        moved = b.index(self.moved or 0)
+        below, above = b.constant(b.add(first, moved)), b.difference(dim, b.add(last, moved))
+        if below is None or above is None or not (0 <= below <= _NEAR and 0 <= above <= _NEAR):
+            return False
+        begun = [s.index[0] for s in self.kernel.body if isinstance(s, n.Store) and s.buffer == of and s.index]
+        beside = [b.index(k) for k in range(below)] + [b.sub(dim, b.index(k + 1)) for k in range(above)]
+        whole = all(any(b.difference(x, at) == 0 for at in begun) for x in beside)
         for s in self.main.body if whole else ():
             if isinstance(s, n.Guard):
                 return False

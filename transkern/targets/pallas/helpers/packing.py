@@ -114,14 +114,14 @@ def _compress(keep, values, most=256):
 
     block = pl.BlockSpec((height, 128), lambda k: (k, 0))
     far = pl.BlockSpec(memory_space=pl.ANY)
-    made = pl.pallas_call(
+    made = jax.custom_batching.sequential_vmap(pl.pallas_call(
         kernel, grid=(blocks,), name='packed', in_specs=[block] * (1 + len(values)),
         out_specs=[far] * len(values) + [pl.BlockSpec(memory_space=pltpu.SMEM)],
         out_shape=[jax.ShapeDtypeStruct(((blocks + 1) * height, 128), v.dtype) for v in values]
         + [jax.ShapeDtypeStruct((1,), jnp.int32)],
         scratch_shapes=[pltpu.VMEM((2 * height + 8, 128), v.dtype) for v in values]
         + [pltpu.SMEM((2,), jnp.int32), pltpu.SemaphoreType.DMA((1,))],
-        interpret=_interpret())(in_rows(keep.astype(jnp.int32)), *map(in_rows, values))
+        interpret=_interpret()))(in_rows(keep.astype(jnp.int32)), *map(in_rows, values))
     return [m.reshape(-1) for m in made[:-1]], made[-1][0]
 ''',
 }

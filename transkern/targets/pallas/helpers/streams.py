@@ -31,6 +31,12 @@ class _Stream:
 
     def write(self, i, value):
         self.here[i - self.base] = value
+
+    def start(self, i, value):
+        """An element that is set before the loop, by the block that has it."""
+        @pl.when((i >= self.base) & (i < self.base + self.here.shape[0]))
+        def _():
+            self.here[i - self.base] = value
 ''',
     "_Here": '''
 class _Here:
@@ -114,13 +120,13 @@ def _stream(kernel, numbers, tables, ins, outs, scalars, bounds, moved, kinds):
             for k in range(8 if back else 0):
                 end[k] = ref[k if step < 0 else size - 8 + k]
 
-    made = pl.pallas_call(
+    made = jax.custom_batching.sequential_vmap(pl.pallas_call(
         body, grid=(blocks,), name=kernel.__name__, in_specs=specs,
         out_specs=[spec(n) for _, n, *_ in outs] + [smem] * len(scalars),
         out_shape=[jax.ShapeDtypeStruct((n,), t) for _, n, t, _ in outs]
         + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
         scratch_shapes=[pltpu.SMEM((1,), t) for t in held] + [pltpu.SMEM((8,), t) for _, _, t, _ in outs],
-        input_output_aliases=aliases, interpret=_interpret())(*given)
+        input_output_aliases=aliases, interpret=_interpret()))(*given)
     return [*made[:len(outs)], *(m[0] for m in made[len(outs):])]
 ''',
 }

@@ -33,6 +33,7 @@ from transkern.targets.pallas.forms.slots import slots_of
 from transkern.targets.pallas.forms.statements import Statements
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value
 from transkern.targets.pallas.passes.exits import decides
+from transkern.targets.pallas.passes.starts import apart
 from transkern.targets.pallas.printing.quote import assign, comment, name, quote, sequence
 
 NOTHING = Step("")
@@ -197,11 +198,16 @@ class Host(Statements):
         forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, streams, whole]
         if s.placement == "grid" and any(isinstance(x, n.Loop) and x.kind == "sequential" for x in walk(s.body)):
             forms.append(whole)
+        parts = apart(s) if s.placement != "grid" else [s]
         try:
-            block.emit(self, s, forms)
+            block.emit(self, s, forms if len(parts) == 1 else [streams])
             return
         except Inexpressible as error:
             reason = error.reason
+        if len(parts) > 1:
+            for part in parts:
+                self.kernel(part)
+            return
         self.out.append(comment(f"{s.name}: left to XLA ({reason})"))
         self.inline(s)
 
