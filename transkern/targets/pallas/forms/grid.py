@@ -210,7 +210,7 @@ class Body(Statements):
     def reduction(
         self, s: n.Accumulate, declaration: n.Accumulator, value: Value, closed: list[int], mask: Value | None
     ) -> Value:  # fmt: skip
-        """Truths over everything as numbers: Mosaic neither chooses between vectors of truths nor reduces them to one."""
+        """Truths over everything as numbers: Mosaic neither chooses between vectors of truths nor reduces them."""
         if declaration.dtype != "bool" or not self.ragged or self.declared[s.name][1] or not closed:
             return super().reduction(s, declaration, value, closed, mask)
         op = "min" if s.op == "all" else "max"

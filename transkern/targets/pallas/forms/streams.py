@@ -189,7 +189,8 @@ class Streams(Interface):
         for s in self.main.body if whole else ():
             if isinstance(s, n.Guard):
                 return False
-            own = any(isinstance(e, Load) and e.buffer == of and self.shift_of(e.index) == self.moved for e in exprs((s,)))
+            loads = [e for e in exprs((s,)) if isinstance(e, Load) and e.buffer == of]
+            own = any(self.shift_of(e.index) == self.moved for e in loads)
             if own or (isinstance(s, n.Store) and s.buffer == of and s.index):
                 return not own
         return False

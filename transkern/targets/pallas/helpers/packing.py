@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-NEEDS: dict[str, tuple[str, ...]] = {"_packed": ("_interpret", "_compress", "_fitted"), "_compress": ("_interpret", "_kept")}
+NEEDS: dict[str, tuple[str, ...]] = {
+    "_packed": ("_interpret", "_compress", "_fitted"),
+    "_compress": ("_interpret", "_kept"),
+}
 """What else a function calls."""
 
 HELPERS: dict[str, str] = {
@@ -20,7 +23,8 @@ def _packed(keep, values, into):
     else:
         words = [v if v.dtype.itemsize == 4 else v.astype(
             jnp.float32 if jnp.issubdtype(v.dtype, jnp.floating) else jnp.int32) for v in values]
-        parts, count = _compress(keep, [w.reshape(keep.size, c)[:, k] for w, c in zip(words, columns) for k in range(c)])
+        tables = [w.reshape(keep.size, c) for w, c in zip(words, columns)]
+        parts, count = _compress(keep, [t[:, k] for t in tables for k in range(t.shape[1])])
         parts = [iter(parts[sum(columns[:k]):sum(columns[:k + 1])]) for k in range(len(columns))]
         made = [jnp.stack([*p], -1).reshape(-1, *v.shape[1:]) for v, p in zip(values, parts)]
     return [jnp.where(lax.broadcasted_iota(jnp.int32, x.shape, 0) < count, _fitted(m, x.shape[0]).astype(x.dtype), x)

@@ -61,8 +61,8 @@ class _Here:
 ''',
     "_stream": '''
 def _stream(kernel, numbers, tables, ins, outs, scalars, bounds, moved, kinds):
-    """A loop over blocks of arrays: `ins` are an array, and how far the loop looks back and ahead in it; `outs` what one
-    begins as, its size and type, and whether the loop looks back in it."""
+    """A loop over blocks of arrays: `ins` are an array, and how far the loop looks back and ahead in it; `outs` are
+    what one begins as, its size and type, and whether the loop looks back in it."""
     start, stop, step = bounds
     beside = sum(1 + (back < 0) + (ahead > 0) for _, back, ahead in ins) + sum(1 + (s is not None) for s, *_ in outs)
     length = max([n for _, n, *_ in outs] + [max(start, stop + 1 if step < 0 else stop) + moved])

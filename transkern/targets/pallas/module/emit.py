@@ -20,11 +20,11 @@ from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas.forms.failures import placed, raising
 from transkern.targets.pallas.forms.values import Module, is_outside, numbers_of, scalar_params
 from transkern.targets.pallas.module.host import Host, sizes_used
+from transkern.targets.pallas.module.starts import join_starts
 from transkern.targets.pallas.passes.jumps import structure_jumps
 from transkern.targets.pallas.passes.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.passes.padding import fill_padding
 from transkern.targets.pallas.passes.skips import search_next
-from transkern.targets.pallas.passes.starts import join_starts
 from transkern.targets.pallas.passes.static import enlarged
 from transkern.targets.pallas.passes.widths import checked_integers, integers_stay_below
 from transkern.targets.pallas.passes.windows import mask_windows
