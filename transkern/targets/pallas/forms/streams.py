@@ -63,6 +63,8 @@ def _only_loop(kernel: n.Kernel) -> n.Loop:
     for s in inside:
         if isinstance(s, (n.Compact, n.Scanning, n.Library)):
             raise Inexpressible(f"a {type(s).__name__.lower()} in a kernel")
+    if any(isinstance(s, n.Store) and not s.index for s in walk(loops[0].body)):  # each block begins them anew
+        raise Inexpressible("a number in memory that a loop in order sets")
     for s in kernel.body:
         if s is loops[0] or isinstance(s, (n.Let, n.Assign, n.Accumulator, n.Alloc, n.Guard)):
             continue

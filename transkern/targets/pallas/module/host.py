@@ -206,12 +206,12 @@ class Host(Statements):
             self.out.append(comment(f"{s.name}: {kinds}; what is around it is left to XLA"))
             self.inline(s)
             return
-        parts = apart(s) if s.placement != "grid" else [s]
         try:
-            tried.emit(self, s, forms if len(parts) == 1 else [streams])
+            tried.emit(self, s, forms)
             return
         except Inexpressible as error:
             reason = error.reason
+        parts = apart(s) if s.placement != "grid" else [s]
         if len(parts) > 1:
             for part in parts:
                 self.kernel(part)
