@@ -99,6 +99,16 @@ def f(x, most):
             return i
     return -1
 """
+PLACES = """
+def f(x):
+    most, at, fell = x[0], 0, 0
+    for i, v in enumerate(x):
+        if v > most:
+            most, at = v, i
+        if most - v > 2:
+            fell = i - at
+    return most, at, fell
+"""
 SIZES = (0, 1, 2, 7, 9000)
 
 
@@ -131,6 +141,12 @@ def test_special_values():
         x[size // 2 :] = np.abs(x[size // 2 :])
         check(DECAY, "f(float32[n], float32[n], float32)", x, y, np.float32(0.5))
     streams(DECAY, "f(float32[n], float32[n], float32)")
+
+
+def test_places_that_are_carried():
+    check(PLACES, "f(int32[n])", whole(9000))
+    check(PLACES, "f(float64[n])", random(50, dtype=np.float64))
+    streams(PLACES, "f(int32[n])")
 
 
 def test_errors():

@@ -112,7 +112,7 @@ class Body(Statements):
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
         if self.operands and all(o in self.made_whole for o in self.operands):
             raise Inexpressible("its operands are columns")
-        returned = [name(self.arrays[r].name) for r in self.results]
+        returned: list[ast.expr] = [name(self.arrays[r].name) for r in self.results]
         returned += [node for a in outer for node in self.handed_back(a)]
         self.out.append(ast.Return(sequence(returned)))
         block = "block" if self.uses_block else "_"

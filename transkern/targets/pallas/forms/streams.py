@@ -19,7 +19,7 @@ from transkern.ir.traverse import exprs, variables_read, walk
 from transkern.targets.pallas.forms.carrying import settle, state, unpack
 from transkern.targets.pallas.forms.interface import Interface, array_of
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
-from transkern.targets.pallas.printing.quote import call, comment, function, name, quote, sequence
+from transkern.targets.pallas.printing.quote import assign, call, comment, function, name, quote, sequence
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
@@ -86,8 +86,8 @@ class Streams(Interface):
         shifts = {self.shift_of(s.index) for s in walk(loop.body) if isinstance(s, n.Store) and s.index}
         if len(shifts) > 1 or None in shifts:
             raise Inexpressible("stores at different places")
-        (self.moved,) = shifts or {0}
-        assert self.moved is not None
+        self.moved: int = next(iter(shifts), 0) or 0
+        self.kinds: list[ast.expr] = []  # the types of what the loop carries
         self.near: dict[str, tuple[int, int]] = {}
         for e in exprs(loop.body):
             if isinstance(e, Load) and e.index:
@@ -128,7 +128,9 @@ class Streams(Interface):
         self.prepare(carried)
         counter = self.module.identifier(s.axis)
         step = self.module.fresh(f"{counter}_step")
-        body = self.inner(s.body, carried, [], {s.axis: Value(name(counter), "index")})
+        own = quote(f"_0.astype(jnp.{self.module.integer})", name(counter))  # Pallas counts in 32 bits
+        first = [assign(counter, own)] if self.module.wide else []
+        body = self.inner(s.body, carried, first, {s.axis: Value(name(counter), "index")})
         self.out.append(function(step, [counter, "state"], body))
         self.out.append(unpack(self, carried, call(f"{self.here}.loop", [name(step), state(self, carried)])))
         self.kinds = [self.kind_of(of) for of in carried]
@@ -181,7 +183,7 @@ class Streams(Interface):
         first, last = self.main.start, self.main.stop
         if self.step < 0:
             first, last = b.add(last, b.ONE), b.add(first, b.ONE)
-        moved = b.index(self.moved or 0)
+        moved = b.index(self.moved)
         below, above = b.constant(b.add(first, moved)), b.difference(dim, b.add(last, moved))
         if below is None or above is None or not (0 <= below <= _NEAR and 0 <= above <= _NEAR):
             return False
@@ -201,7 +203,6 @@ class Streams(Interface):
 
     def run(self) -> None:
         host, module = self.host, self.module
-        self.kinds: list[ast.expr] = []
         self.all_statements()
         local = {s.buffer for s in walk(self.kernel.body) if isinstance(s, n.Alloc)}
         written = [x for x in self.near if x in self.written]
