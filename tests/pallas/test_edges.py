@@ -56,10 +56,13 @@ def test_a_stencil_whose_edges_are_repeated():
 
 
 def test_moves():
-    space = {"jnp": np}
-    exec(HELPERS["_moved"], space)
+    space: dict = {}
+    exec("import jax.numpy as jnp\nfrom jax import lax\n" + HELPERS["_moved"], space)
     x = np.arange(12).reshape(3, 4)
     for shift in range(-6, 7):
         at = np.arange(4) + shift
         assert np.array_equal(space["_moved"](x, shift, True), x[:, np.clip(at, 0, 3)])
         assert np.array_equal(space["_moved"](x, shift, False), x[:, at % 4])
+        down = np.arange(3) + shift
+        assert np.array_equal(space["_moved"](x, shift, True, 0), x[np.clip(down, 0, 2)])
+        assert np.array_equal(space["_moved"](x, shift, False, 0), x[down % 3])

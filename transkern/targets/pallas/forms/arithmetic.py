@@ -9,7 +9,7 @@ from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.targets.pallas.forms.pieces import is_zero
 from transkern.targets.pallas.forms.values import Value
-from transkern.targets.pallas.printing.quote import assign, name, quote
+from transkern.targets.pallas.printing.quote import assign, call, name, quote
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.forms.vector import Vector
@@ -54,11 +54,9 @@ def index_division(vector: Vector, e: Apply, args: list[Value]) -> ast.expr:
     if b.is_nonnegative(x) and b.is_nonnegative(y):
         both = [vector.typed(a, "index") if a.static else a.node for a in args]
         return quote("lax.div(_0, _1)" if e.op == "floor_divide" else "lax.rem(_0, _1)", *both)
-    return quote(
-        "jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)",
-        args[0].node,
-        args[1].node,
-    )
+    if e.op == "floor_divide":
+        return call(vector.module.helper("_floor_divided"), [args[0].node, args[1].node])
+    return quote("jnp.remainder(_0, _1)", args[0].node, args[1].node)
 
 
 def spell(vector: Vector, template: str, args: list[Value]) -> ast.expr:

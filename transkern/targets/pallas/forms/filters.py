@@ -44,7 +44,7 @@ def scanning(vector: Statements, s: n.Scanning) -> None:
 
 
 def compact(vector: Statements, s: n.Compact) -> None:
-    """The kept values move to the front of their padded outputs: positions are a running count."""
+    """The kept values move to the front of their padded outputs, in a kernel of its own (`_packed`)."""
     if vector.mosaic or vector.axes:
         raise Inexpressible("a compaction")
     slot = vector.slots[s.axis]
@@ -55,15 +55,8 @@ def compact(vector: Statements, s: n.Compact) -> None:
     keep = vector.module.fresh("keep")
     vector.out.append(assign(keep, vector.spread(vector.expr(s.mask), [slot])))
     flat = quote("_0.reshape(-1)", name(keep)) if vector.rank > 1 else name(keep)
-    to = vector.module.fresh("place")
-    base = vector.env[s.count].node if s.append and s.count in vector.env else ast.Constant(0)
-    counted = quote(f"_0.astype(jnp.{vector.module.integer})", flat)
-    places = call(vector.module.helper("_running"), [counted, constant(0), ast.Constant("sum")])
-    running = quote("_0 + _1 - 1", base, places)
-    limit = vector.size(vector.program.buffers[s.outputs[0]].dims[0])
-    vector.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
-    moved: list[ast.stmt] = []  # when all has been read: a compaction may be in place
-    for out, value in zip(s.outputs, s.values, strict=True):
+    held: list[ast.expr] = []  # all is read before anything is stored: a compaction may be in place
+    for value in s.values:
         for a in s.inner:
             vector.axes[a.name] = AxisInfo(vector.slots[a.name], a.extent, b.ZERO, 1)
         node = vector.spread(vector.expr(value), sorted(vector.open_slots()))
@@ -71,15 +64,46 @@ def compact(vector: Statements, s: n.Compact) -> None:
             del vector.axes[a.name]
         if s.inner and slot != 0:
             raise Inexpressible("a compaction of inner axes")
-        if not s.inner and vector.rank > 1:
-            node = quote("_0.reshape(-1)", node)
+        held.append(quote("_0.reshape(-1)", node) if not s.inner and vector.rank > 1 else node)
+    target = vector.module.identifier(s.count)
+    del vector.axes[s.axis]
+    if not (s.append and s.count in vector.env):
+        moved = call(vector.module.helper("_packed"), [flat, array_of(held), array_of(own_of(vector, s))])
+        outputs = ast.List([ast.Name(vector.python(out), ast.Store()) for out in s.outputs], ast.Store())
+        targets = ast.Tuple([outputs, ast.Name(target, ast.Store())], ast.Store())
+        vector.out.append(ast.Assign([targets], moved, lineno=0))
+        if vector.module.wide:
+            vector.out.append(assign(target, quote(f"_0.astype(jnp.{vector.module.integer})", name(target))))
+        vector.env[s.count] = Value(name(target), "index")
+        return
+    append(vector, s, keep, flat, held)
+
+
+def array_of(items: list[ast.expr]) -> ast.expr:
+    return ast.List(items, ast.Load())
+
+
+def own_of(vector: Statements, s: n.Compact) -> list[ast.expr]:
+    return [name(vector.python(out)) for out in s.outputs]
+
+
+def append(vector: Statements, s: n.Compact, keep: str, flat: ast.expr, held: list[ast.expr]) -> None:
+    """The kept values move behind what there is."""
+    to, base = vector.module.fresh("place"), vector.env[s.count].node
+    counted = quote(f"_0.astype(jnp.{vector.module.integer})", flat)
+    places = call(vector.module.helper("_running"), [counted, constant(0), ast.Constant("sum")])
+    running = quote("_0 + _1 - 1", base, places)
+    limit = vector.size(vector.program.buffers[s.outputs[0]].dims[0])
+    vector.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
+    moved: list[ast.stmt] = []
+    for own, value in zip(own_of(vector, s), held, strict=True):
+        assert isinstance(own, ast.Name)
+        node = value
         if len(s.outputs) > 1:
-            vector.out.append(assign(held := vector.module.fresh("moved"), node))
-            node = name(held)
-        own = vector.python(out)
-        moved.append(assign(own, quote("_0.at[_1].set(_2, mode='drop')", name(own), name(to), node)))
+            vector.out.append(assign(one := vector.module.fresh("moved"), node))
+            node = name(one)
+        moved.append(assign(own.id, quote("_0.at[_1].set(_2, mode='drop')", own, name(to), node)))
     vector.out += moved
     target = vector.module.identifier(s.count)
     vector.out.append(assign(target, quote(f"_0 + jnp.sum(_1, dtype=jnp.{vector.module.integer})", base, name(keep))))
     vector.env[s.count] = Value(name(target), "index")
-    del vector.axes[s.axis]

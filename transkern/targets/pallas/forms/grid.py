@@ -16,8 +16,8 @@ from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out
-from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful
-from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays
+from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, load_moved, turns_of
+from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays, with_places
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
@@ -28,12 +28,13 @@ from transkern.targets.pallas.printing.quote import assign, call, function, name
 if TYPE_CHECKING:
     from transkern.targets.pallas.module.host import Host
 
-_COMBINABLE = ("sum", "max", "min", "any", "all", "count", "first", "last")
+_COMBINABLE = ("sum", "max", "min", "any", "all", "count", "first", "last", "argmax", "argmin")
+_PLACES = ("argmax", "argmin")
 
 
 def emit(host: Host, kernel: n.Kernel) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible."""
-    given = kernel
+    given, kernel = kernel, with_places(kernel, host.program.variables)
     kernel, first, last = laid_out(host, kernel)
     host.out += first
     rank, slots = slots_of(kernel.body)
@@ -111,8 +112,8 @@ class Body(Statements):
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
         if self.operands and all(o in self.made_whole for o in self.operands):
             raise Inexpressible("its operands are columns")
-        accumulators = [s.name for s in outer]
-        returned = [name(self.arrays[r].name) for r in self.results] + [self.env[a].node for a in accumulators]
+        returned: list[ast.expr] = [name(self.arrays[r].name) for r in self.results]
+        returned += [node for a in outer for node in self.handed_back(a)]
         self.out.append(ast.Return(sequence(returned)))
         block = "block" if self.uses_block else "_"
         arguments = [block, *self.scalar_operands, *(o.removeprefix("view.") for o in self.operands)]
@@ -123,7 +124,8 @@ class Body(Statements):
         results = [
             sequence([self.shape(r), quote(f"jnp.{module.dtype(self.program.buffers[r].dtype)}")]) for r in self.results
         ]
-        results += [sequence([sequence([]), quote(f"jnp.{module.dtype(a.dtype)}"), ast.Constant(a.op)]) for a in outer]
+        numbers = [(module.identifier(a.name), op, dtype) for a in outer for op, dtype in self.numbers_of(a)]
+        results += [sequence([sequence([]), quote(f"jnp.{dtype}"), ast.Constant(op)]) for _, op, dtype in numbers]
         order = list(self.operands)
         aliases = {
             order.index(self.buffer_operands[r]): k for k, r in enumerate(self.results) if r in self.buffer_operands
@@ -134,7 +136,8 @@ class Body(Statements):
              ast.List(list(self.operands.values()), ast.Load()), ast.List(results, ast.Load()),
              ast.Dict([ast.Constant(k) for k in aliases], [ast.Constant(v) for v in aliases.values()])],
         )  # fmt: skip
-        targets = [host.array(r).name for r in self.results] + [module.identifier(a) for a in accumulators]
+        targets = [host.array(r).name for r in self.results]
+        targets += ["_" if op == "extreme" else of for of, op, _ in numbers]
         host.out.append(
             ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
         )
@@ -146,7 +149,8 @@ class Body(Statements):
                 dims = sequence([host.size(d) for d in self.program.buffers[r].dims])
                 host.out.append(assign(host.array(r).name, quote("_0.reshape(_1)", name(host.array(r).name), dims)))
         for a in outer:
-            host.env[a.name] = Value(name(module.identifier(a.name)), a.dtype)
+            own = name(module.identifier(a.name))
+            host.env[a.name] = Value(quote("_0 != 0", own) if a.dtype == "bool" else own, a.dtype)
         host.rank, host.slots = 0, {}
         for s in kernel.body:
             if isinstance(s, n.Store):
@@ -161,15 +165,29 @@ class Body(Statements):
     def reduce_all(self, outer: list[n.Accumulator]) -> None:
         """Reductions over everything: blocks may be ragged, so what lies beyond the end is masked."""
         for a in outer:
-            if (
-                a.op not in _COMBINABLE
-                or a.dtype not in ("float32", "int32", "index", "float64", "bool")
-                or (a.dtype == "bool")
-            ):
+            if a.op not in _COMBINABLE or a.dtype not in ("float32", "int32", "index", "float64", "bool"):
                 raise Inexpressible(f"`{a.op}` of {a.dtype} over everything")
+            if a.op in _PLACES:
+                self.extremes[a.name] = None
         self.ragged = True
 
     ragged = False
+
+    def handed_back(self, a: n.Accumulator) -> list[ast.expr]:
+        """What a block finds of a reduction over everything: truths as numbers, places with the extremes there."""
+        own = self.env[a.name].node
+        if a.dtype == "bool":
+            return [quote("_0.astype(jnp.int32)", self.typed(self.env[a.name], "bool"))]
+        extreme = self.extremes.get(a.name)
+        return [own] if extreme is None else [own, extreme.node]
+
+    def numbers_of(self, a: n.Accumulator) -> list[tuple[str, str]]:
+        """How the blocks' numbers are combined, and their types."""
+        if a.dtype == "bool":
+            return [("min" if a.op == "all" else "max", "int32")]
+        made = [(a.op, self.module.dtype(a.dtype))]
+        extreme = self.extremes.get(a.name)
+        return made if extreme is None else [*made, ("extreme", self.module.dtype(extreme.dtype))]
 
     def accumulate(self, s: n.Accumulate) -> None:
         _, kept = self.declared[s.name]
@@ -188,6 +206,18 @@ class Body(Statements):
                 self.mask = Value(inside, "bool", axes)
         super().accumulate(s)
         self.mask = outer
+
+    def reduction(
+        self, s: n.Accumulate, declaration: n.Accumulator, value: Value, closed: list[int], mask: Value | None
+    ) -> Value:  # fmt: skip
+        """Truths over everything as numbers: Mosaic neither chooses between vectors of truths nor reduces them."""
+        if declaration.dtype != "bool" or not self.ragged or self.declared[s.name][1] or not closed:
+            return super().reduction(s, declaration, value, closed, mask)
+        op = "min" if s.op == "all" else "max"
+        number = Value(quote("jnp.where(_0, 1, 0)", self.typed(value, "bool")), "int32", value.axes)
+        as_numbers = replace(declaration, op=op, dtype="int32")
+        made = super().reduction(replace(s, op=op), as_numbers, number, closed, mask)
+        return Value(quote("_0 > 0", made.node), "bool", made.axes)
 
     def sequential(self, s: n.Loop) -> None:
         if self.moves_window(s):
@@ -262,6 +292,11 @@ class Body(Statements):
     def load(self, e: Load) -> Value:
         if e in self.views:
             return self.views[e]
+        if turns := turns_of(self, e, self.program.buffers[e.buffer].dims):
+            moved = load_moved(self, e, self.program.buffers[e.buffer].dims)
+            self.whole |= {found.slot for found in turns.values()}
+            assert moved is not None
+            return moved
         if e.buffer in self.arrays:
             if (picked := self.picked(e)) is not None:
                 return picked
@@ -345,8 +380,9 @@ class Body(Statements):
         host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
         try:
             walks = counted(host, e)
-            if walks is None and any(
-                isinstance(x, Gather) for x in sort(self, e.index, self.program.buffers[e.buffer].dims)
+            dims = self.program.buffers[e.buffer].dims
+            if walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims)) and not turns_of(
+                host, e, dims
             ):
                 raise Inexpressible("a gather")
             made = host.load(e)

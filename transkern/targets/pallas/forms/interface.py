@@ -38,6 +38,7 @@ class Interface(Statements):
         self.masks: dict[str, str] = {}
         self.kept_positions: dict[str, str] = {}  # of the masks that the kernel makes itself
         self.number_results: dict[str, str] = {}
+        self.started: list[str] = []  # lists of single elements that come in, too
         self.live_after = live_outside(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
         walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
@@ -138,7 +139,8 @@ class Interface(Statements):
 
     # --- the call
 
-    def run(self) -> None:
+    def all_statements(self) -> None:
+        """The kernel's statements, between what it finds of checks before it and what it leaves of its own."""
         host, module = self.host, self.module
         guards = [s for s in walk(self.kernel.body) if isinstance(s, n.Guard)]
         for of in ["error.", *(d for s in guards for d in details(self, s))] if guards else []:
@@ -148,6 +150,37 @@ class Interface(Statements):
                 self.env[of] = Value(name(before), host.env[of].dtype)
         self.block(self.kernel.body)
         self.keep_error()
+
+    def kept_numbers(self, local: set[str]) -> list[ast.stmt]:
+        """Numbers that the kernel changes start as they are."""
+        host, kept = self.host, list[ast.stmt]()
+        for b, ref in self.number_results.items():
+            if b in host.program.buffers and b in host.defined and b not in local:
+                start = self.module.fresh(f"{ref}_start")
+                node: ast.expr = name(host.array(b).name)
+                if host.program.buffers[b].dtype == "bool":
+                    node = quote("_0.astype(jnp.int32)", node)
+                self.numbers[start] = node
+                kept.append(assign_item(ref, name(start)))
+        return kept
+
+    def taken(self, outs: Iterable[str], made: ast.expr) -> None:
+        """The call, whose results the host knows from then on."""
+        host, module, outs = self.host, self.module, list(outs)
+        targets = [host.array(b).name if b in self.program.buffers else module.identifier(b) for b in outs]
+        host.out.append(
+            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
+        )
+        for b in outs:
+            host.defined.add(b)
+            if b in self.program.buffers and self.program.buffers[b].dtype == "bool":
+                host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
+            if b not in self.program.buffers:
+                host.env[b] = Value(name(module.identifier(b)), dtype_of(self, b))
+
+    def run(self) -> None:
+        host, module = self.host, self.module
+        self.all_statements()
         copied = [b for b in self.vectors if b in self.written]
         local = {s.buffer for s in walk(self.kernel.body) if isinstance(s, n.Alloc)}
         ins = [b for b in self.vectors if b not in self.written]
@@ -158,6 +191,7 @@ class Interface(Statements):
             given[column] = quote("_0[:, None]", self.given(b))
         lists = [b for b in self.tables if b in self.written]
         started = [b for b in (*copied, *lists) if b in host.defined and b not in local]
+        self.started = [b for b in started if b in lists]
         starts = {b: module.fresh(f"{self.python_of(b)}_start") for b in started}
         for b in started:
             if b not in lists:
@@ -168,15 +202,7 @@ class Interface(Statements):
         tables |= {starts[b]: self.given(b) for b in lists if b in starts}
         results = [b for b in copied if b in self.live_after]
         scratch = [*(b for b in copied if b not in results), *self.masks]
-        kept: list[ast.stmt] = []  # numbers that the kernel changes start as they are
-        for b, ref in self.number_results.items():
-            if b in host.program.buffers and b in host.defined and b not in local:
-                start = module.fresh(f"{ref}_start")
-                node: ast.expr = name(host.array(b).name)
-                if host.program.buffers[b].dtype == "bool":
-                    node = quote("_0.astype(jnp.int32)", node)
-                self.numbers[start] = node
-                kept.append(assign_item(ref, name(start)))
+        kept = self.kept_numbers(local)
         params = [*self.numbers, *tables, *given, *(self.tables[b] for b in lists), *(self.vectors[b] for b in results),
                   *self.number_results.values(), *(module.identifier(b) for b in scratch),
                   *self.kept_positions.values()]  # fmt: skip
@@ -200,16 +226,7 @@ class Interface(Statements):
                 ),
             ],
         )  # fmt: skip
-        targets = [host.array(b).name if b in self.program.buffers else module.identifier(b) for b in outs]
-        host.out.append(
-            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
-        )
-        for b in outs:
-            host.defined.add(b)
-            if b in self.program.buffers and self.program.buffers[b].dtype == "bool":
-                host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
-            if b not in self.program.buffers:
-                host.env[b] = Value(name(module.identifier(b)), dtype_of(self, b))
+        self.taken(outs, made)
 
     def python_of(self, buffer: str) -> str:
         return self.vectors[buffer] if buffer in self.vectors else self.tables[buffer]

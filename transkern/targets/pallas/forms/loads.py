@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
@@ -11,13 +12,16 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.polynomials import expression, polynomial, without
 from transkern.targets.pallas.forms.pieces import as_index, constant_tuple, subscript
 from transkern.targets.pallas.forms.subscripts import (
+    Gather,
     Place,
     Span_,
     Subscript,
+    Turn,
     is_inside,
     reversed_slice,
     slice_of,
     sort,
+    turn,
 )
 from transkern.targets.pallas.forms.values import Inexpressible, Value
 from transkern.targets.pallas.printing.quote import call, name, quote
@@ -62,6 +66,35 @@ def load_gathered(vector: Vector, e: Load, node: ast.expr, dims: tuple[Expr, ...
     index = [vector.expr(i) for i in e.index]
     axes = frozenset[int]().union(*(i.axes for i in index))
     return Value(subscript(node, [i.node for i in index]), e.dtype, axes)
+
+
+def load_moved(vector: Vector, e: Load, dims: tuple[Expr, ...]) -> Value | None:
+    """All of an array along an axis or several, which turn or are moved (`np.roll`), as it stands and then moved."""
+    turns = turns_of(vector, e, dims)
+    if not turns:
+        return None
+    if vector.mosaic and e.dtype != "bool" and vector.module.dtype(e.dtype) not in _PADDED:
+        raise Inexpressible("a gather")
+    value = vector.load(replace(e, index=tuple(turns[k].axis if k in turns else i for k, i in enumerate(e.index))))
+    truths = vector.mosaic and e.dtype == "bool"  # Mosaic cannot join vectors of truths
+    node = quote("jnp.where(_0, 1, 0)", value.node) if truths else value.node
+    for found in turns.values():
+        given = [node, vector.expr(found.shift).node, ast.Constant(found.ends), ast.Constant(found.slot)]
+        node = call(vector.module.helper("_moved"), given)
+    return Value(quote("_0 != 0", node) if truths else node, e.dtype, value.axes)
+
+
+def turns_of(vector: Vector, e: Load, dims: Sequence[Expr]) -> dict[int, Turn]:
+    """The dimensions that an access has turned or moved, each for all of an axis of its own; none where another one is
+    a gather."""
+    if len(e.index) != len(dims):
+        return {}
+    subscripts = sort(vector, e.index, tuple(dims), is_doubtful(vector))
+    turns = {k: found for k, x in enumerate(subscripts) if (found := turn(vector, x, dims[k])) is not None}
+    slots = [turns[k].slot if k in turns else getattr(x, "slot", None) for k, x in enumerate(subscripts)]
+    walked = [s for s in slots if s is not None]
+    rest_is_plain = all(k in turns or not isinstance(x, Gather) for k, x in enumerate(subscripts))
+    return turns if rest_is_plain and len(walked) == len(set(walked)) else {}
 
 
 def load_counted(vector: Vector, e: Load, node: ast.expr) -> Value | None:

@@ -22,6 +22,7 @@ class Reductions(Stores):
         super().__init__(module, rank, slots)
         self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
         self.fresh_accumulators: set[str] = set()
+        self.extremes: dict[str, Value | None] = {}  # of places that parts find: what is there decides between them
 
     def neutral(self, op: str, dtype: str) -> ast.expr:
         """What `op` leaves unchanged, as a literal."""
@@ -152,7 +153,8 @@ class Reductions(Stores):
             at = self.expr(s.position)
             return Value(self.typed(at, "index"), "index", at.axes | value.axes)
         info = self.axes.get(s.position.name) if isinstance(s.position, Var) else None
-        if mask is not None or info is None or closed != [info.slot] or b.constant(info.start) != 0 or info.step != 1:
+        by_parts = mask is not None or s.name in self.extremes
+        if by_parts or info is None or closed != [info.slot] or b.constant(info.start) != 0 or info.step != 1:
             return self.arg_of_part(s, value, closed, mask)
         node = self.spread(value, closed)
         if value.dtype == "bool":
@@ -184,6 +186,8 @@ class Reductions(Stores):
         library = "_" if dtype.startswith("float") else "jnp."
         extreme = self.module.fresh(f"{op}_here")
         self.out.append(assign(extreme, quote(f"{library}{op}(_0{extra}{initial})", name(here))))
+        if s.name in self.extremes:
+            self.extremes[s.name] = Value(name(extreme), dtype)
         holds = quote("(_0 == _1) | (_0 != _0)" if dtype.startswith("float") else "_0 == _1", name(here), name(extreme))
         axes = value.axes | (mask.axes if mask else frozenset()) | set(closed)
         return self.positions(replace(s, op="first"), Value(holds, "bool", axes), closed, mask)

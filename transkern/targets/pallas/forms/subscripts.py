@@ -122,7 +122,10 @@ def turn(vector: Vector, s: Subscript, dim: Expr) -> Turn | None:
     walked = [t for t in terms if vector.varies(t)]
     if len(walked) == 1 and isinstance(walked[0], Var) and walked[0].name in vector.axes:
         info, shift = vector.axes[walked[0].name], b.sub(at, walked[0])
-        known = b.constant(shift) is not None and b.constant(info.start) == 0 if ends else vector.is_static(shift)
+        known = b.constant(shift) is not None
+        if not ends:  # XLA slices where only the run knows, too
+            known = vector.is_static(shift) or not vector.mosaic
+        known = known and b.constant(info.start) == 0 and info.step == 1
         if terms[walked[0]] == 1 and info.extent == dim and known:
             return Turn(shift, ends, info.slot, walked[0])
     return None

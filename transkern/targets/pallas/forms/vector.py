@@ -20,6 +20,7 @@ from transkern.targets.pallas.forms.loads import (
     load_aligned,
     load_counted,
     load_gathered,
+    load_moved,
     load_slices,
     maybe_empty,
 )
@@ -191,7 +192,8 @@ class Vector:
         args = [self.as_data(a) for a in args]
         if e.op == "where" and e.dtype not in ("bool", "float64") and all(is_literal(a.node) for a in args[1:]):
             args[1] = Value(self.typed(args[1], e.dtype), e.dtype)  # JAX would take both for its widest type
-        if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
+        floored = e.op == "floor_divide" and e.dtype.startswith("float")
+        if self.mosaic and (floored or e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
         axes = frozenset[int]().union(*(a.axes for a in args))
         if e.dtype.startswith("float"):
@@ -217,8 +219,8 @@ class Vector:
         if e.op == "where" and kind == "bool":
             return Value(self.chosen(args[0].node, args[1].node, args[2].node, "bool"), "bool", axes)
         template = spelling.table(kind)[e.op]
-        if template.startswith("_reciprocal"):
-            self.module.helper("_reciprocal")
+        if template.startswith(("_reciprocal", "_floor_divided")):
+            self.module.helper(template.partition("(")[0])
         if kind == "bool" and "~" in template:  # which makes -2 of Python's True
             args = [Value(self.typed(a, "bool"), "bool", a.axes) if is_literal(a.node) else a for a in args]
         return Value(spell(self, template, args), e.dtype, axes)
@@ -304,6 +306,8 @@ class Vector:
             return counted
         if len(e.index) != len(dims):  # a linear index
             node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)
+        if (moved := load_moved(self, e, dims)) is not None:
+            return moved
         subscripts = sort(self, e.index, dims, not self.mosaic and is_doubtful(self))
         empty = maybe_empty(self, subscripts, dims) if not self.mosaic else []
         if empty:

@@ -57,7 +57,8 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     host.env, host.defined = after, defined & host.defined  # what either has made for itself, the other lacks
     arrays = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.vectors]
     arrays += [sequence([host.size(host.program.buffers[x].dims[0]), ast.Constant(1)]) for x in whole.columns]
-    elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.tables]
+    tables = [*whole.tables, *whole.started]
+    elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in tables]
     passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, (), whole.by_rows)]
     work = [sequence([host.size(e) for e in nest]) for nest in passes]
     host.out.append(comment(f"{kernel.name}: a kernel where VMEM holds its arrays, else left to XLA"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier", "_surpasses"),
     "_tile": ("_vmem",),
 }
 """What else a function calls."""
@@ -37,6 +37,15 @@ def _tile(extents, tiled, arrays):
 def _earlier(a, b):
     """The first of two positions, of which -1 is none."""
     return jnp.where((a < 0) | ((b >= 0) & (b < a)), b, a)
+''',
+    "_surpasses": '''
+def _surpasses(op, new, place, old, before):
+    """Whether an extreme at a place counts, and not an older one: NaN comes first, then the first place of equals;
+    a place of -1 is none."""
+    more = new > old if op == 'argmax' else new < old
+    none, neither = old != old, new != new
+    return (place >= 0) & ((before < 0) | jnp.where(
+        none, neither & (place < before), neither | more | ((new == old) & (place < before))))
 ''',
     "_turned": '''
 def _turned(shape):
@@ -77,8 +86,14 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         values = body(block, *(r[0] for r in numbers), *given)
         for ref, value, column in zip(refs[first:], values[:len(arrays)], columns):
             ref[...] = jnp.swapaxes(value, -1, -2) if column else value
-        for ref, value, (_, _, op) in zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]):
-            start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
+        start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
+        found = list(zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]))
+        for k, (ref, value, (_, _, op)) in enumerate(found):
+            if op in ('argmax', 'argmin'):  # the extreme comes behind its place
+                better = start | _surpasses(op, found[k + 1][1], value, found[k + 1][0][0], ref[0])
+            if op in ('argmax', 'argmin', 'extreme'):
+                ref[0] = jnp.where(better, value, ref[0])
+                continue
             combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum, 'first': _earlier}.get(op, jnp.add)
             ref[0] = jnp.where(start, value, combine(ref[0], value))
 

@@ -182,6 +182,17 @@ def _cumsum(x, axis, dtype):
     negative = lax.cummin(((x == 0) & jnp.signbit(x)).astype(jnp.int32), axis=axis)
     return jnp.where(negative == 1, x, lax.cumsum(x, axis=axis))
 ''',
+    "_floor_divided": '''
+def _floor_divided(x, y):
+    """x // y of integers in words that a kernel has; by 0 it is 0."""
+    kind = jnp.result_type(x, y)
+    x, y = jnp.broadcast_arrays(jnp.asarray(x, kind), jnp.asarray(y, kind))
+    by = jnp.where(y == 0, 1, y)
+    whole = lax.div(x, by)
+    if jnp.issubdtype(kind, jnp.signedinteger):
+        whole = jnp.where(((x ^ by) < 0) & (whole * by != x), whole - 1, whole)
+    return jnp.where(y == 0, 0, whole)
+''',
     "_reciprocal": '''
 def _reciprocal(x):
     """1 // x of integers; of 0, what C's cast makes of an infinity."""

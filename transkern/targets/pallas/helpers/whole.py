@@ -101,18 +101,29 @@ class _Rows:
         ref[(*at[:-1], self.place(offset, self.count), at[-1])] = value
 ''',
     "_moved": '''
-def _moved(x, shift, ends):
-    """The elements of each row that stand `shift` further; behind its end, the last one, or it begins anew."""
-    width = x.shape[-1]
+def _moved(x, shift, ends, axis=-1):
+    """The elements along an axis that stand `shift` further; behind its end, the last one, or it begins anew."""
+    axis %= x.ndim
+    width = x.shape[axis]
+    if not width:
+        return x
+
+    def part(start, stop):
+        return lax.slice_in_dim(x, start, stop, axis=axis)
+
     if not ends:
         shift %= width
-        return jnp.concatenate([x[..., shift:], x[..., :shift]], -1) if shift else x
+        if not isinstance(shift, int):
+            return lax.dynamic_slice_in_dim(jnp.concatenate([x, x], axis), shift, width, axis)
+        return jnp.concatenate([part(shift, width), part(0, shift)], axis) if shift else x
     shift = max(min(shift, width), -width)
-    if shift > 0:
-        end = jnp.broadcast_to(x[..., width - 1:], (*x.shape[:-1], shift))
-        return jnp.concatenate([x[..., shift:], end], -1) if shift < width else end
-    end = jnp.broadcast_to(x[..., :1], (*x.shape[:-1], -shift))
-    return jnp.concatenate([end, x[..., :shift]], -1) if 0 < -shift < width else end if shift else x
+    if not shift:
+        return x
+    end = part(width - 1, width) if shift > 0 else part(0, 1)
+    end = jnp.broadcast_to(end, (*x.shape[:axis], abs(shift), *x.shape[axis + 1:]))
+    if abs(shift) == width:
+        return end
+    return jnp.concatenate([part(shift, width), end] if shift > 0 else [end, part(0, width + shift)], axis)
 ''',
     "_rolled": '''
 def _rolled(ref, down, across, rows, ends=(False, False)):

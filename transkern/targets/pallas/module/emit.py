@@ -20,6 +20,7 @@ from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas.forms.failures import placed, raising
 from transkern.targets.pallas.forms.values import Module, is_outside, numbers_of, scalar_params
 from transkern.targets.pallas.module.host import Host, sizes_used
+from transkern.targets.pallas.module.starts import join_starts
 from transkern.targets.pallas.passes.jumps import structure_jumps
 from transkern.targets.pallas.passes.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.passes.padding import fill_padding
@@ -50,6 +51,7 @@ def emit(program: n.Program, narrow: bool = False, places: Places | None = None)
         program = narrow_program(program)
     program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
     program, static, asked = mask_windows(fill_padding(search_next(program)))
+    program = join_starts(program)
     wide, below = needs_64_bits(program), integers_stay_below(program)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if wide and not program.checked and not narrow:

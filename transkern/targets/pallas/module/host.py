@@ -25,17 +25,20 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )
-from transkern.targets.pallas.forms import block, grid, lanes, whole
+from transkern.targets.pallas.forms import grid, lanes, streams, whole
 from transkern.targets.pallas.forms.carrying import settle
 from transkern.targets.pallas.forms.failures import note_failure
 from transkern.targets.pallas.forms.pieces import subscript
 from transkern.targets.pallas.forms.slots import slots_of
 from transkern.targets.pallas.forms.statements import Statements
 from transkern.targets.pallas.forms.values import Inexpressible, Module, Value
+from transkern.targets.pallas.module import forms as tried
+from transkern.targets.pallas.module.starts import apart
 from transkern.targets.pallas.passes.exits import decides
 from transkern.targets.pallas.printing.quote import assign, comment, name, quote, sequence
 
 NOTHING = Step("")
+_MOVES = {n.Compact: "a filter, whose elements a kernel moves", n.Scanning: "a scan, which is a kernel on a TPU"}
 
 
 class Host(Statements):
@@ -194,14 +197,25 @@ class Host(Statements):
     def kernel(self, s: n.Kernel) -> None:
         """As a Pallas kernel, else inline."""
         self.cited = ""
-        forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, whole]
+        forms: list[tried.Form] = [grid] if s.placement == "grid" else [lanes, streams, whole]
         if s.placement == "grid" and any(isinstance(x, n.Loop) and x.kind == "sequential" for x in walk(s.body)):
             forms.append(whole)
+        moves = {type(x) for x in walk(s.body)} & {n.Compact, n.Scanning}
+        if moves:
+            kinds = " and ".join(text for kind, text in _MOVES.items() if kind in moves)
+            self.out.append(comment(f"{s.name}: {kinds}; what is around it is left to XLA"))
+            self.inline(s)
+            return
         try:
-            block.emit(self, s, forms)
+            tried.emit(self, s, forms)
             return
         except Inexpressible as error:
             reason = error.reason
+        parts = apart(s) if s.placement != "grid" else [s]
+        if len(parts) > 1:
+            for part in parts:
+                self.kernel(part)
+            return
         self.out.append(comment(f"{s.name}: left to XLA ({reason})"))
         self.inline(s)
 

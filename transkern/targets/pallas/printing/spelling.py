@@ -51,7 +51,7 @@ FLOAT: dict[str, str] = {
 INTEGER: dict[str, str] = {
     **FLOAT,
     # XLA leaves division by zero open; NumPy answers 0 (and warns)
-    "floor_divide": "jnp.where(_1 == 0, 0, jnp.floor_divide(_0, jnp.where(_1 == 0, 1, _1)))",
+    "floor_divide": "_floor_divided(_0, _1)",
     "remainder": "jnp.where(_1 == 0, 0, jnp.remainder(_0, jnp.where(_1 == 0, 1, _1)))",
     "fmod": "jnp.where(_1 == 0, 0, jnp.fmod(_0, jnp.where(_1 == 0, 1, _1)))",
     "sign": "jnp.where(_0 > 0, 1, jnp.where(_0 < 0, -1, 0)).astype(_0.dtype)",
@@ -106,7 +106,7 @@ HOST: dict[str, str] = {
 
 NOT_IN_MOSAIC = {
     "erf", "erfc", "cbrt", "expm1", "sinh", "cosh", "arcsinh", "arccosh", "arctanh",
-    "floor_divide", "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
+    "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
 }  # fmt: skip
 """Ops that do not lower in a TPU kernel (or only with a local TPU); XLA has them all."""
 

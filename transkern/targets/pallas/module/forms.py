@@ -2,7 +2,7 @@
 
 Parallel loops: `grid` (blocks of arrays), and if there is a loop in order inside them `whole` (arrays as they are). A
 sequential loop with its parallel bodies, its state in VMEM and its scalars in SMEM: `lanes` (one axis, arrays laid out
-as rows of 128), then `whole`. What none can say, XLA runs.
+as rows of 128), without parallel bodies `streams` (elements in blocks), then `whole`. What none can say, XLA runs.
 """
 
 from __future__ import annotations
