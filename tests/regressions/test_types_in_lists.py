@@ -115,3 +115,23 @@ def _extended(a: Any) -> Any:
 def test_numbers_of_two_types_stay_what_they_are_where_lists_are_put_together(function: Any, first: int) -> None:
     a = np.array([[0, 1, first], [0, 1, 2], [0, 0, 0]])
     alike(function, a)
+
+
+def _greatest(x: Any, k: float) -> Any:
+    levels = []
+    for v in x:
+        levels.append(max(v * k, -0.5))
+    return levels, levels[::-1], max(levels)
+
+
+def _branches(x: Any, k: float) -> Any:
+    held = [0.0] * len(x)
+    for i, v in enumerate(x):
+        held[i] = v if v > k else 0.0
+    return held, [(i, min(v, k)) for i, v in enumerate(x)], np.array(held)
+
+
+@pytest.mark.parametrize("function", [_greatest, _branches])
+def test_the_numbers_of_pythons_that_a_choice_puts_beside_numpys_are_told(function: Any) -> None:
+    x = np.array([-3.0, 0.25, 2.0, np.nan])
+    assert repr(transkern.compile(function)(x, 0.75)) == repr(function(x, 0.75))

@@ -71,7 +71,9 @@ def tells_its_type(value: Value) -> bool:
     if not isinstance(value, Scalar):
         return False
     split = None if value.doubt is None else value.doubt.split
-    return value.tag is not None or (split is not None and (split.exact or doubts.is_all_pythons(value)))
+    if value.tag is not None or split is None:
+        return value.tag is not None
+    return split.exact or doubts.is_all_pythons(value) or not (split.handed_on or split.of_empty)
 
 
 def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
