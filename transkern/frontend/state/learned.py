@@ -53,6 +53,7 @@ class Learned:
     _grown: set[Site] = field(default_factory=set)  # what grew when it began: it may be given up for what it finds
     fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
     may_spell: bool = False  # whether there are texts that grow
+    texts: set[str] = field(default_factory=set)  # names of such that do not begin as texts in quotes
     may_have_tuples: bool = False  # whether there are tuples that could have a length which only the run knows
 
     def begin(self) -> None:
