@@ -125,8 +125,9 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
             try:
                 within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             except NotKnown:
-                ctx.learned.may_spell = ctx.learned.may_spell or isinstance(text, str)
-                if isinstance(text, bytes) or (ctx.control.may_be_written_out() and not ctx.learned.spelling):
+                learned = ctx.learned.spelling
+                learned.asked = learned.asked or isinstance(text, str)
+                if isinstance(text, bytes) or (ctx.control.may_be_written_out() and not learned.begun):
                     raise  # where iterations are written out, the bounds may be known
                 return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))

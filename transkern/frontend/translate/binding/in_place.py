@@ -59,8 +59,8 @@ def augment(body: Assignments, target: ast.expr, op: str, value: ast.expr) -> No
         old = body.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
         old, new = _beside(body, old, value)
         if op == "add" and isinstance(old, (Char, OneOf)):
-            ctx.learned.texts.add(target.id)
-            ctx.learned.may_spell = True
+            ctx.learned.spelling.names.add(target.id)
+            ctx.learned.spelling.asked = True
         made = object_operators.in_place(ctx, op, old, new)
         if made is not None:
             body.assign(target, made)
