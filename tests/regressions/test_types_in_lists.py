@@ -115,3 +115,51 @@ def _extended(a: Any) -> Any:
 def test_numbers_of_two_types_stay_what_they_are_where_lists_are_put_together(function: Any, first: int) -> None:
     a = np.array([[0, 1, first], [0, 1, 2], [0, 0, 0]])
     alike(function, a)
+
+
+def _greatest(x: Any, k: float) -> Any:
+    levels = []
+    for v in x:
+        levels.append(max(v * k, -0.5))
+    return levels, levels[::-1], max(levels)
+
+
+def _branches(x: Any, k: float) -> Any:
+    held = [0.0] * len(x)
+    for i, v in enumerate(x):
+        held[i] = v if v > k else 0.0
+    return held, [(i, min(v, k)) for i, v in enumerate(x)], np.array(held)
+
+
+@pytest.mark.parametrize("function", [_greatest, _branches])
+def test_the_numbers_of_pythons_that_a_choice_puts_beside_numpys_are_told(function: Any) -> None:
+    x = np.array([-3.0, 0.25, 2.0, np.nan])
+    assert repr(transkern.compile(function)(x, 0.75)) == repr(function(x, 0.75))
+
+
+def _bound_anew(n: int, m: int) -> Any:
+    x, before = [1] * m, [0] * m
+    while n > 0:
+        x, before = [v / 2 for v in x], x
+        n -= 1
+    return x, before, sum(x)
+
+
+def test_a_list_of_integers_stays_one_where_no_iteration_makes_floats_of_it() -> None:
+    compiled = transkern.compile(_bound_anew)
+    for n in (0, 1, 2):
+        assert repr(compiled(n, 2)) == repr(_bound_anew(n, 2))
+
+
+def _least(x: Any, n: int) -> Any:
+    held = [0] * n
+    for v in x:
+        held = [min(h, v * 0.5) + 1.5 for h in held]
+    return held
+
+
+def test_a_list_whose_elements_are_chosen_again_and_again_is_compiled() -> None:
+    x = np.linspace(-2.0, 3.0, 40)
+    compiled = transkern.compile(_least)
+    for n in (3, 40):
+        assert compiled(x[:n], n) == _least(x[:n], n)

@@ -93,9 +93,10 @@ class Body(Stages):
         ctx.session.read(node)
         plain = suppressed.as_tries(nonlocals.passed_on(node, self._is_pythons), self._is_suppress)
         plain = counters.counted(plain, self._is_count, self._is_pythons)
-        if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain):
-            ctx.learned.may_spell = True
-            plain = accumulated.as_lists(plain) if ctx.learned.spelling else plain
+        known = ctx.learned.spelling.names
+        if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain, known):
+            ctx.learned.spelling.asked = True
+            plain = accumulated.as_lists(plain, known) if ctx.learned.spelling.begun else plain
         if isinstance(plain, ast.FunctionDef) and TRIED in ctx.learned.early:
             plain = tried_lists.written_out(plain, self._is_pythons)
         written = generators.written_out(plain, self._function_here, self._is_pythons)

@@ -119,6 +119,44 @@ def number_of(characters: Any) -> Any:
     return number
 
 
+def float_of(characters: Any) -> Any:
+    """``float(text)`` of a text of at most fifteen digits, perhaps with a sign, a point and an exponent: the integer
+    that they are, and a power of ten up to the 22nd, are floats, so that one operation rounds as Python does."""
+    first = 1 if len(characters) > 0 and (characters[0] == "-" or characters[0] == "+") else 0
+    number, digits, behind, power = 0, 0, 0, 0
+    point, exponent, negative = False, False, False
+    plain, ended = True, False  # whether it could be the beginning of a number, and all of one
+    for k in range(first, len(characters)):
+        c = characters[k]
+        if "0" <= c <= "9":
+            ended = True
+            if exponent:
+                power = min(10 * power + ord(c) - 48, 999)
+            else:
+                digits += 1
+                number = min(10 * number + ord(c) - 48, 10**16)
+                if point:
+                    behind += 1
+        elif c == "." and not point and not exponent:
+            point = True
+        elif (c == "e" or c == "E") and not exponent and digits > 0:
+            exponent, ended = True, False
+        elif (c == "-" or c == "+") and (characters[k - 1] == "e" or characters[k - 1] == "E") and exponent:
+            negative = c == "-"
+        else:
+            plain = False
+    power = (-power if negative else power) - behind
+    if not plain or not ended or number >= 10**15 or abs(power) > 22:
+        raise RuntimeError("float() of a text that is no plain number, or of more than 15 digits, is not compiled")
+    scale = 1.0
+    for _ in range(abs(power)):
+        scale *= 10.0
+    value = number / scale if power < 0 else number * scale
+    if characters[0] == "-":
+        value = -value
+    return value
+
+
 def number_in_base(characters: Any, base: Any) -> Any:
     """``int(text, base)`` of a text of digits, perhaps with a sign, and with what tells of base 2, 8 or 16."""
     first = 1 if len(characters) > 0 and (characters[0] == "-" or characters[0] == "+") else 0
@@ -159,4 +197,18 @@ def part_of(text: Any, start: Any, stop: Any) -> Any:
     found: list[str] = []
     for k in range(first, behind):
         found.append(text[k])
+    return found
+
+
+def place_among(characters: Any, texts: Any) -> Any:
+    """The position of a text among others that are known; -1 where it is none of them."""
+    found = -1
+    for k, text in enumerate(texts):
+        if len(characters) == len(text):
+            same = True
+            for j, c in enumerate(text):
+                if characters[j] != c:
+                    same = False
+            if same:
+                found = k
     return found

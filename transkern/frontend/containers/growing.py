@@ -223,6 +223,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         contents = numbers_of_texts(ctx, owner, contents)
     contents = of_one_class(ctx, owner, contents)
     contents = rows.as_numbers(ctx, owner, contents)
+    rows.must_be_alike(ctx, owner, contents)
     array, python = numbers_of(ctx, contents)
     twins.note_more(ctx, owner, contents)
     is_python = python

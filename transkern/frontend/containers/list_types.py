@@ -71,7 +71,9 @@ def tells_its_type(value: Value) -> bool:
     if not isinstance(value, Scalar):
         return False
     split = None if value.doubt is None else value.doubt.split
-    return value.tag is not None or (split is not None and (split.exact or doubts.is_all_pythons(value)))
+    if value.tag is not None or split is None:
+        return value.tag is not None
+    return split.exact or doubts.is_all_pythons(value) or not (split.handed_on or split.of_empty)
 
 
 def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
@@ -87,7 +89,8 @@ def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
     if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
         if not doubts.ask_for_split([value]):
             plain = doubts.is_of_neither(value) or doubts.is_all_pythons(value)
-            if owner.site is None or plain or len(value.doubt.kinds) < _SEVERAL:
+            few = len(value.doubt.kinds) < _SEVERAL and len({dtype for dtype, _ in value.doubt.kinds}) > 1
+            if owner.site is None or plain or few:  # of floats, Python's beside NumPy's may go untold
                 doubts.depends(ctx, [value], "an element that is")
             ctx.learned.held.leave_untold(owner.site)
 

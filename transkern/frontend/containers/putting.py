@@ -297,6 +297,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         fail_differ(ctx)
     value = rows.as_numbers(ctx, owner, value)
     value = of_one_class(ctx, owner, value)
+    rows.must_be_alike(ctx, owner, value)
     array, is_python = numbers_of(ctx, value)
     python = is_python
     twins.note_more(ctx, owner, value)

@@ -16,6 +16,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.state import guards
 from transkern.frontend.values.values import (
     OPTIONAL,
+    Array,
+    Concatenation,
     GrowingList,
     Row,
     Rows,
@@ -73,6 +75,22 @@ def as_numbers(ctx: Context, owner: GrowingList, value: Value) -> Value:
             ctx.must_be_known(Static(None), problem, help, refusals.NESTED_LIST)
         owner.rows = value.rows
     return replace(value, rows=None)
+
+
+def must_be_alike(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """What is put behind lists of one length is such lists, and arrays behind arrays. A list that has nothing yet has
+    what is put there."""
+    if isinstance(value, GrowingList):
+        row = value.row if value.dims else ""
+    elif isinstance(value, (Array, Concatenation)):
+        row = ""
+    else:
+        return
+    if not owner.dtype:
+        owner.row = row
+    elif owner.dims and owner.row != row:
+        help = "make all of them arrays, or all of them lists"
+        ctx.must_be_known(Static(None), "arrays and lists in one list", help, refusals.LIST_OF_TYPES)
 
 
 def size_of(ctx: Context, row: Row) -> Expr:

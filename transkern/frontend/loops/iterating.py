@@ -164,6 +164,10 @@ def iteration(ctx: Context, source: Value) -> Any:
             return [Static(member) for member in kind]
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
+        case OneOf(options=options) if all(isinstance(o, str) for o in options):
+            texts, begin = "".join(o or "" for o in options), ctx.let(characters.start_of_choice(source), "start")
+            length = characters.length_of_choice(source)
+            return b.ZERO, length, b.ONE, lambda v: characters.at_position(ctx, texts, b.add(begin, v))
         case Static(tuple() | list() | str() | bytes() as items):
             return [Static(i) for i in items]
         case Range(start, stop, step):
@@ -343,6 +347,18 @@ def _is_of_others(owner: GrowingList) -> bool:
     return bool(owner.columns or owner.row or owner.rows or owner.objects)
 
 
+def _known_texts(container: Value) -> tuple[str, ...] | None:
+    """The elements of a container, or the keys of a dict, where all of them are texts that are known."""
+    match container:
+        case Seq(items) if items and all(isinstance(i, Static) and isinstance(i.value, str) for i in items):
+            return tuple(i.value for i in items if isinstance(i, Static))
+        case Dict(keys) if keys and all(isinstance(k, str) for k in keys):
+            return tuple(str(k) for k in keys)
+        case Static(tuple() | list() | set() | frozenset() as held) if held and all(isinstance(k, str) for k in held):
+            return tuple(held)
+    return None
+
+
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
     if isinstance(value, Char):
@@ -357,6 +373,11 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return characters.contained(ctx, value, [Static(k) for k in items])
             case _:
                 pass
+    texts = _known_texts(container) if isinstance(value, JoinedText) else None
+    if isinstance(value, JoinedText) and texts is not None:
+        place = spelling.place_among(ctx, value, texts)
+        if place is not None:
+            return Scalar(b.compare("greater_equal", place, b.ZERO), True)
     if isinstance(value, Seq) and value.kind == "dict_values":  # which equals itself alone
         ctx.fail(refusals.OPERANDS, "`in` with a dict_values before it", "make a list of it: list(…)")
     if isinstance(container, View) and container.name == "keys":

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from weakref import WeakKeyDictionary
+from collections.abc import Collection
+from weakref import WeakKeyDictionary, WeakSet
 
 from transkern.frontend.syntax.desugar import load, placed
 from transkern.frontend.syntax.liveness import captured_names
@@ -27,16 +28,22 @@ CHARACTERS = "transkern.characters"
 NAMES: dict[str, Value] = {_CHARACTERS: Known(CHARACTERS), _REVERSED: Known("builtins.reversed")}
 """What a name means that is made here, beside the user's."""
 
-_made: WeakKeyDictionary[ast.FunctionDef, ast.FunctionDef] = WeakKeyDictionary()
+_made: WeakKeyDictionary[ast.FunctionDef, dict[frozenset[str], ast.FunctionDef]] = WeakKeyDictionary()
+_changed: WeakSet[ast.FunctionDef] = WeakSet()
 
 
-def names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    """The names of texts that the function makes longer."""
-    return frozenset() if isinstance(node, ast.Lambda) else _names(node)
+def names(node: ast.FunctionDef | ast.Lambda, known: Collection[str] = ()) -> frozenset[str]:
+    """The names of texts that the function makes longer: of those that begin as a text in quotes, and those that are
+    `known` to be texts."""
+    if isinstance(node, ast.Lambda):
+        return frozenset()
+    begun, longer = _names(node)
+    return (begun | frozenset(known)) & longer
 
 
 @once_a_tree
-def _names(node: ast.FunctionDef) -> frozenset[str]:
+def _names(node: ast.FunctionDef) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that begin as texts in quotes, and those of what is made longer and may be lists."""
     own = own_nodes(node.body)
     pairs = [pair for x in own for pair in _singly(x)]
     augmented = [x.target for x in own if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)]
@@ -47,7 +54,7 @@ def _names(node: ast.FunctionDef) -> frozenset[str]:
     stored = {x.id for x in own if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store) and id(x) not in bound}
     captured, tried = captured_names_in(node), any(isinstance(x, ast.Try) for x in own)
     together = {t.id for x in own for t in _seen_together(_singly(x), captured, tried)}
-    return frozenset((begun & longer) - captured - set(parameter_names(node)) - stored - together)
+    return frozenset(begun), frozenset(longer - captured - set(parameter_names(node)) - stored - together)
 
 
 def captured_names_in(node: ast.FunctionDef) -> frozenset[str]:
@@ -91,15 +98,18 @@ def _reads(value: ast.expr, names: set[str]) -> bool:
     return any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(value))
 
 
-def as_lists(node: ast.FunctionDef) -> ast.FunctionDef:
+def as_lists(node: ast.FunctionDef, known: Collection[str] = ()) -> ast.FunctionDef:
     """The function with such texts as lists. The same function twice is the same tree twice."""
-    if node not in _made:
-        texts = _Texts(_names(node))
+    if node in _changed:
+        return node
+    found = names(node, known)
+    if found not in _made.setdefault(node, {}):
+        texts = _Texts(found)
         body = [made for s in copy.deepcopy(node.body) for made in _listed(texts.visit(s))]
         changed = ast.FunctionDef(node.name, node.args, body, node.decorator_list, node.returns)
-        _made[node] = ast.copy_location(changed, node)
-        _made[changed] = changed
-    return _made[node]
+        _made[node][found] = ast.copy_location(changed, node)
+        _changed.add(changed)
+    return _made[node][found]
 
 
 class _Texts(ast.NodeTransformer):

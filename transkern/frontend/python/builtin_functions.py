@@ -13,7 +13,7 @@ from transkern.frontend.loops import iterating
 from transkern.frontend.loops.iterating import iteration
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.python import spelling
+from transkern.frontend.python import characters, spelling
 from transkern.frontend.python.whole import check_whole, integer_expr, to_integer
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.subscripts.keys import key_object
@@ -31,6 +31,7 @@ from transkern.frontend.values.values import (
     Hashed,
     JoinedText,
     Method,
+    OneOf,
     Range,
     Record,
     Scalar,
@@ -54,6 +55,8 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return Static(len(items))
         case JoinedText(characters=GrowingList() as held):
             return static_or(held.length)
+        case OneOf(options=options) if all(isinstance(o, str) for o in options):
+            return static_or(characters.length_of_choice(value))
         case GrowingList():
             return static_or(value.length)
         case Hashed():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from transkern import refusals
@@ -35,6 +35,33 @@ def item(ctx: Context, text: str, position: Value) -> Value:
     inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
     ctx.guard(inside, "IndexError", "string index out of range")
     return at_position(ctx, text, b.wrap_index(at, extent))
+
+
+def item_of_choice(ctx: Context, choice: OneOf, position: Value) -> Value:
+    """``text[position]`` of one of several texts: of all of them, one behind the other."""
+    texts = [o for o in choice.options if o is not None]
+    at, extent = integer_expr(ctx, position, "TypeError", NO_POSITION), ctx.let(length_of_choice(choice), "length")
+    inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
+    ctx.guard(inside, "IndexError", "string index out of range")
+    return at_position(ctx, "".join(texts), b.add(start_of_choice(choice), b.wrap_index(at, extent)))
+
+
+def length_of_choice(choice: OneOf) -> Expr:
+    """``len(text)`` of one of several texts."""
+    return _by_option(choice, [len(o or "") for o in choice.options])
+
+
+def start_of_choice(choice: OneOf) -> Expr:
+    """Where one of several texts begins, if they stand one behind the other."""
+    lengths = [len(o or "") for o in choice.options]
+    if len(set(lengths)) == 1:
+        return b.mul(choice.index, b.index(lengths[0]))
+    return _by_option(choice, [sum(lengths[:k]) for k in range(len(lengths))])
+
+
+def _by_option(choice: OneOf, numbers: list[int]) -> Expr:
+    same = len(set(numbers)) == 1
+    return b.index(numbers[0]) if same else select(choice.index, [b.index(number) for number in numbers])
 
 
 def byte(ctx: Context, known: bytes, position: Value) -> Value:
@@ -127,6 +154,27 @@ def method(ctx: Context, value: Char, name: str) -> Value | None:
         first, last, step = _CASES[name]
         inside = _within(value.code, ord(first), ord(last))
         return Char(ctx.let(b.where(inside, b.add(value.code, b.index(step)), value.code), "code"))
+    return None
+
+
+def method_of_choice(ctx: Context, choice: OneOf, name: str, args: Sequence[Value]) -> Value | None:
+    """``text.name(*args)`` of one of several texts: one of what it is of each. None where these are no texts or
+    integers, or where one of them raises."""
+    given = [a.value for a in args if isinstance(a, Static)]
+    if len(given) < len(args):
+        return None
+    try:
+        made = [getattr(option, name)(*given) for option in choice.options]
+    except Exception:
+        return None
+    if all(isinstance(m, bool) for m in made):
+        held = {option for option, m in zip(choice.options, made, strict=True) if m}
+        return Scalar(choice.where(held.__contains__), True)
+    if all(type(m) is str for m in made):
+        options = tuple(dict.fromkeys(made))
+        return OneOf(select(choice.index, [b.index(options.index(m)) for m in made]), options)
+    if all(type(m) is int for m in made):
+        return Scalar(_by_option(choice, made), True)
     return None
 
 

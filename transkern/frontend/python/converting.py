@@ -20,10 +20,11 @@ from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
-from transkern.frontend.values.scalars import present, scalar_expr
+from transkern.frontend.values.scalars import present, scalar_expr, select
 from transkern.frontend.values.values import Char, JoinedText, OneOf, Scalar, Seq, Static, Text, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
+from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Const, Expr
 
 
@@ -65,6 +66,13 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     value = spelling.spelled(ctx, value)
     if kind == "int" and isinstance(value, JoinedText) and value.characters is not None:
         return compose(ctx, "texts", "number_of", [value.characters], {})
+    made = isinstance(value, Char) or (isinstance(value, JoinedText) and value.characters is not None)
+    if kind == "float" and made:
+        held = spelling.listed(ctx, value)
+        held = growing.from_items(ctx, held) if isinstance(held, Seq) else held
+        return compose(ctx, "texts", "float_of", [held], {})
+    if isinstance(value, OneOf) and all(isinstance(o, str) for o in value.options):
+        return _of_choice(ctx, value, int if kind == "int" else float)
     check_number(ctx, value)
     if kind == "int" and (whole := _of_float_or_integer(ctx, value)) is not None:
         return whole
@@ -79,6 +87,19 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     if kind == "float":
         return Scalar(b.cast(expr, "float64"), True)
     return to_integer(ctx, expr)
+
+
+def _of_choice(ctx: Context, choice: OneOf, kind: type) -> Value:
+    """``int(text)`` or ``float(text)`` of one of several texts, some of which may be no numbers."""
+    made: list[Expr] = []
+    for k, option in enumerate(choice.options):
+        assert option is not None
+        try:
+            made.append(scalar_expr(ctx, Static(kind(option))))
+        except ValueError as error:
+            ctx.guard(b.compare("not_equal", choice.index, b.index(k)), *with_text("ValueError", str(error)))
+            made.append(scalar_expr(ctx, Static(kind())))
+    return Scalar(ctx.let(select(choice.index, made), "number"), True)
 
 
 def _of_float_or_integer(ctx: Context, value: Value) -> Value | None:

@@ -7,12 +7,14 @@ import string
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
+from transkern.frontend.containers import growing
 from transkern.frontend.context import Context
 from transkern.frontend.python import characters
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.scalars import scalar_expr
 from transkern.frontend.values.values import Char, GrowingList, JoinedText, OneOf, Scalar, Seq, Static, Text, Value
 from transkern.ir import build as b
+from transkern.ir.expr import Expr
 
 _FORMAT = re.compile(r"(0?)(\d{0,3})([bodxX]?)")  # of integers
 _BASES = {"b": 2, "o": 8, "x": 16, "X": 16}
@@ -57,8 +59,27 @@ def listed(ctx: Context, value: Value) -> Value:
             return Seq((value,), "list")
         case OneOf(index, options) if all(isinstance(o, str) and len(o) == 1 for o in options):
             return Seq((characters.chosen(ctx, options, index),), "list")  # type: ignore[arg-type]
+        case OneOf(options=options) if all(isinstance(o, str) for o in options):
+            return characters_of_choice(ctx, value)
         case _:
             ctx.fail(refusals.TEXT, f"{describe(value)} as a piece of a text", "append its characters to a list")
+
+
+def characters_of_choice(ctx: Context, choice: OneOf) -> GrowingList:
+    """The characters of one of several texts, as a list."""
+    texts = "".join(o for o in choice.options if o is not None)
+    start = ctx.let(characters.start_of_choice(choice), "start")
+    stop = b.add(start, characters.length_of_choice(choice))
+    held = ctx.deref(compose(ctx, "texts", "part_of", [Static(texts), Scalar(start, True), Scalar(stop, True)], {}))
+    return held if isinstance(held, GrowingList) else growing.from_items(ctx, Seq((), "list"))
+
+
+def place_among(ctx: Context, text: JoinedText, options: tuple[str, ...]) -> Expr | None:
+    """The position of a text that the run makes among known ones, -1 where it is none of them."""
+    if text.characters is None:
+        return None
+    given: list[Value] = [text.characters, Seq(tuple(map(Static, options)))]
+    return ctx.let(scalar_expr(ctx, compose(ctx, "texts", "place_among", given, {})), "place")
 
 
 def part(ctx: Context, text: str, start: Value, stop: Value) -> Value:

@@ -18,6 +18,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Iterated,
+    JoinedText,
     Known,
     Method,
     OneOf,
@@ -63,6 +64,8 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(v))
         case Seq(items):
             return Static(bool(items))
+        case JoinedText(characters=GrowingList() as held):
+            return truth(ctx, held)
         case GrowingList():
             return Scalar(b.compare("greater", value.length, b.ZERO), True)
         case Hashed():

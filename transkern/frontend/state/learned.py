@@ -13,6 +13,16 @@ from transkern.frontend.values.values import PoolKey
 
 
 @dataclass
+class Spelling:
+    """Whether texts that the run makes are lists of their characters (`begun`), and whether there are such (`asked`);
+    `names` are those of texts that grow and do not begin as texts in quotes."""
+
+    begun: bool = False
+    asked: bool = False
+    names: set[str] = field(default_factory=set)
+
+
+@dataclass
 class Learned:
     """Lists by where they are made, functions that are loops over a stack, and what else makes a translation begin
     anew (`anew`). One for all translations of a function."""
@@ -43,7 +53,7 @@ class Learned:
     # functions that call themselves, texts that grow, tuples
     looping: set[ast.FunctionDef] = field(default_factory=set)  # functions that call themselves: loops over a stack
     not_looping: str = ""  # why such a loop cannot be had, behind why the function cannot be written out
-    spelling: bool = False  # whether texts that grow are lists
+    spelling: Spelling = field(default_factory=Spelling)
     tuples: bool = False  # whether tuples may have a length that only the run knows
     # what was in the way before texts were lists, and what must be known where tuples have no such length
     _before: tuple[CompileError | None, NeedsConstant | None] = (None, None)
@@ -52,14 +62,13 @@ class Learned:
     # of the present translation
     _grown: set[Site] = field(default_factory=set)  # what grew when it began: it may be given up for what it finds
     fixed: set[Site] = field(default_factory=set)  # comprehensions whose lists have been of known lengths so far
-    may_spell: bool = False  # whether there are texts that grow
     may_have_tuples: bool = False  # whether there are tuples that could have a length which only the run knows
 
     def begin(self) -> None:
         """The function is translated, for the first time or once more."""
         self.held.begin()
         self._grown = set(self.growing)
-        self.fixed, self.may_spell, self.may_have_tuples = set(), False, False
+        self.fixed, self.spelling.asked, self.may_have_tuples = set(), False, False
 
     def of_list(self, what: str, site: Site | None) -> Finding | None:
         """What to begin anew with, for a list that is made at a place in the function; None where that is known."""
@@ -127,10 +136,10 @@ class Learned:
 
     def _without(self, problem: CompileError) -> bool:
         unspelled = self._before[0]
-        if self.spelling and unspelled is not None:
+        if self.spelling.begun and unspelled is not None:
             raise plain(unspelled)
-        if self.may_spell and not self.spelling:
-            self.spelling, self._before = True, (problem, self._before[1])
+        if self.spelling.asked and not self.spelling.begun:
+            self.spelling.begun, self._before = True, (problem, self._before[1])
             return True
         if not self.looping:
             return False

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
+from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import empties, growing, hashed, objects, pools, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position
@@ -84,6 +85,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case Hashed():
             return hashed.item(ctx, base, items[0] if len(items) == 1 else Seq(tuple(items)))
         case Dict():
+            items = [_as_one_of(ctx, base.keys, items[0])] if len(items) == 1 else items
             if len(items) == 1 and isinstance(items[0], (Char, OneOf, Scalar)):
                 choices.fork_for(ctx, items[0])
                 found = characters.looked_up(
@@ -123,8 +125,10 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
             try:
                 within = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
             except NotKnown:
-                if isinstance(text, bytes) or any(trips is not None for trips in ctx.control.trips):  # see `_step`
-                    raise
+                learned = ctx.learned.spelling
+                learned.asked = learned.asked or isinstance(text, str)
+                if isinstance(text, bytes) or (ctx.control.may_be_written_out() and not learned.begun):
+                    raise  # where iterations are written out, the bounds may be known
                 return _part_of_text(ctx, text, items[0])
             return Static(asked(ctx, operator.getitem, text, within))
         case Text():
@@ -134,6 +138,10 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
             ctx.fail(refusals.SUBSCRIPT, f"a subscript of {describe(base)}", "take a part of the number instead")
         case JoinedText(characters=GrowingList() as joined) if len(items) == 1:
             return _joined_item(ctx, joined, items[0])
+        case OneOf(options=options) if len(items) == 1 and all(isinstance(o, str) for o in options):
+            if isinstance(items[0], Slice):
+                return _joined_item(ctx, spelling.characters_of_choice(ctx, base), items[0])
+            return characters.item_of_choice(ctx, base, items[0])
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):
             trips = trip_count(start, stop, step)
             if isinstance(items[0], Slice):
@@ -154,6 +162,20 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
         case _:
             help = "take one of an array, a list, a tuple or a dict"
             ctx.fail(refusals.SUBSCRIPT, f"a subscript of {describe(base)}", help)
+
+
+def _as_one_of(ctx: Context, keys: Sequence[Any], key: Value) -> Value:
+    """A text that the run makes as one of the keys of a dict, after a check that it is one; any other key as it is."""
+    if not isinstance(key, JoinedText) or not keys or not all(isinstance(k, str) for k in keys):
+        return key
+    place = spelling.place_among(ctx, key, tuple(keys))
+    if place is None:
+        return key
+    ctx.guard(b.compare("greater_equal", place, b.ZERO), "RuntimeError", f"{_NO_KEY} {NOT_COMPILED}")
+    return OneOf(place, tuple(keys))
+
+
+_NO_KEY = "a text made at run time that is no key of the dict:"
 
 
 def _number_item(ctx: Context, base: Value, items: Sequence[Value]) -> Value:

@@ -48,6 +48,7 @@ from transkern.frontend.values.values import (
     JoinedText,
     Known,
     Method,
+    OneOf,
     Partial,
     Range,
     Record,
@@ -203,6 +204,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         case JoinedText() | Text() if name in ("count", "zfill"):
             return Method(value, name)
         case Char() if hasattr(str, name):
+            return Method(value, name)
+        case OneOf(options=options) if hasattr(str, name) and all(isinstance(o, str) for o in options):
             return Method(value, name)
         case Flat(array) if name == "copy":
             return Method(replace(array, view=False, identity=""), name)

@@ -60,6 +60,7 @@ from transkern.frontend.values.values import (
     Hashed,
     JoinedText,
     Object,
+    OneOf,
     OrNone,
     Record,
     Scalar,
@@ -293,6 +294,8 @@ def call_method(
             if made is not None:
                 return made
         case Char() if not args and not keywords and (made := characters.method(ctx, receiver, name)) is not None:
+            return made
+        case OneOf() if not keywords and (made := characters.method_of_choice(ctx, receiver, name, args)) is not None:
             return made
         case Generator():
             return draw(ctx, receiver, name, args, keywords)

@@ -18,7 +18,7 @@ from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -100,7 +100,7 @@ class _Promoting(Walk):
             written = {index: None for index, a in touched if a.write and index is not None}
             for index in written:
                 same = [a for i, a in touched if i == index]
-                others = _alike_once([a for i, a in touched if i != index])
+                others = _alike_once([a for i, a in touched if i != index and not _apart(i, index)])
                 if (
                     len(index) == len(info.dims)
                     and all(carried.fixed(e) for e in index)
@@ -116,6 +116,12 @@ class _Promoting(Walk):
     def there(self, e: Expr, dim: Expr) -> bool:
         """Whether the subscript is within the dimension where the loop begins, also if it makes no iteration."""
         return self.holds(b.compare("greater_equal", e, b.ZERO)) and self.holds(b.compare("less", e, dim))
+
+
+def _apart(one: _Index | None, two: _Index) -> bool:
+    """Whether two subscripts are two elements whatever the variables are: in some axis two numbers."""
+    both = zip(one, two, strict=False) if one is not None else ()
+    return any(isinstance(x, Const) and isinstance(y, Const) and x.value != y.value for x, y in both)
 
 
 def _alike_once(accesses: list[Access]) -> list[Access]:

@@ -372,6 +372,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:
             return new
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
+            carried_lists.tell_types(ctx, v1, v2)
             return _list_of_both(ctx, name, _list_kind(v1), _list_kind(v2))
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_first_filled(v1, v2):
             return _list_kind(v1 if v1.dtype else v2)
@@ -479,16 +480,9 @@ def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
 
 
 def _dynamic(
-    ctx: Context,
-    name: str,
-    dtype: str,
-    before: Expr,
-    after: Expr | None,
-    rest: tuple[Expr, ...],
-    facts: dict[str, Any],
-    slot: Value,
-    counted: bool = False,
-) -> Any:
+    ctx: Context, name: str, dtype: str, before: Expr, after: Expr | None, rest: tuple[Expr, ...],
+    facts: dict[str, Any], slot: Value, counted: bool = False,
+) -> Any:  # fmt: skip
     """The kind of an array whose first extent is `before` in one iteration and `after` in the next; with `counted`,
     `after` is only a bound of what is counted there, or None where it has none."""
     bound = bound_of(ctx, before)

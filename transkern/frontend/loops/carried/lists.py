@@ -138,6 +138,13 @@ def of_one_type(one: GrowingList | Table, two: GrowingList | Table) -> list[tupl
     ]  # fmt: skip
 
 
+def tell_types(ctx: Context, one: GrowingList, two: GrowingList) -> None:
+    """Of a list of numbers of one type that is one of another type in the next iteration, each says of which it is."""
+    for fixed, dtype, python in of_one_type(one, two):
+        if fixed.site is not None and fixed.site[0] != "fixed" and fixed.site not in ctx.learned.wanted:
+            list_types.mixed(ctx, fixed, dtype, python, "give its elements one type")
+
+
 def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) -> GrowingList:
     """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = making.new(ctx, name)

@@ -29,11 +29,13 @@ from transkern.frontend.values.scalars import present
 from transkern.frontend.values.values import (
     ITEM,
     Array,
+    Char,
     Dict,
     Flat,
     GrowingList,
     Hashed,
     Object,
+    OneOf,
     Record,
     Row,
     Seq,
@@ -56,6 +58,9 @@ def augment(body: Assignments, target: ast.expr, op: str, value: ast.expr) -> No
     if isinstance(target, ast.Name):
         old = body.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
         old, new = _beside(body, old, value)
+        if op == "add" and isinstance(old, (Char, OneOf)):
+            ctx.learned.spelling.names.add(target.id)
+            ctx.learned.spelling.asked = True
         made = object_operators.in_place(ctx, op, old, new)
         if made is not None:
             body.assign(target, made)

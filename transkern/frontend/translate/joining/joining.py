@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from transkern.errors import NOT_COMPILED
 from transkern.frontend.containers import growing, list_types
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
@@ -20,6 +21,7 @@ from transkern.frontend.values.numbers import is_of_numbers
 from transkern.frontend.values.scalars import scalar_expr, select
 from transkern.frontend.values.types_of_scalars import scalar_kind
 from transkern.frontend.values.values import (
+    CHARACTERS,
     Array,
     Char,
     GrowingList,
@@ -117,6 +119,10 @@ def join(body: Branches, name: str, one: Value, two: Value, out1: list[n.Stmt], 
         made = with_children(one, items)
         return bad[0] if bad else as_outside(made) if is_outside(two) else made
     choices = [_choice(v) for v in (one, two)]
+    if None in choices and not (_is_char(one) and _is_char(two)):
+        choices = [_ascii(body, v, out) if isinstance(v, Char) else c for v, c, out in zip(
+            (one, two), choices, (out1, out2), strict=True
+        )]  # fmt: skip
     if None not in choices and not (_is_char(one) and _is_char(two)):
         first, second = choices
         assert first is not None and second is not None
@@ -216,6 +222,20 @@ def _choice(value: Value) -> OneOf | None:
     return value if isinstance(value, OneOf) else None
 
 
+def _ascii(body: Branches, value: Char, out: list[n.Stmt]) -> OneOf:
+    """A character that meets a text of another length, as one of those of ASCII."""
+    ctx = body.ctx
+
+    def made() -> OneOf:
+        within = b.both(
+            b.compare("greater_equal", value.code, b.ZERO), b.compare("less", value.code, b.index(len(CHARACTERS)))
+        )
+        ctx.guard(within, "RuntimeError", f"a character beyond ASCII beside a text of another length is {NOT_COMPILED}")
+        return OneOf(value.code, CHARACTERS)
+
+    return body.at_end(out, made)
+
+
 def _is_text(value: Value) -> bool:
     return isinstance(value, (OneOf, Text)) or (isinstance(value, Static) and isinstance(value.value, str))
 
@@ -232,6 +252,8 @@ def has_texts_of_numbers(*lists: Value) -> bool:
 
 def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:
     """The choice's number among more options."""
+    if options[: len(choice.options)] == choice.options:
+        return choice.index
     numbers = [b.index(options.index(o)) for o in choice.options]
     return select(choice.index, numbers)
 
