@@ -11,6 +11,7 @@ from tests.regressions.support import alike
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 SIZES = (0, 1, 2, 3, 7, 64, 65, 200)
+ANY_SIZE = True  # one code for all of them
 
 
 def searches(a: Any, v: Any) -> Any:

@@ -23,18 +23,18 @@ def alike(
     assert not difference(found, wanted)
 
 
-_LAST: list[tuple[Callable[..., Any], str, Callable[..., Any]]] = []
+_MADE: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
 
 def _compiled(function: Callable[..., Any], target: str) -> Callable[..., Any]:
-    if not _LAST or _LAST[0][0] is not function or _LAST[0][1] != target:
-        _LAST[:] = [(function, target, transkern.compile(function, target=target))]
-    return _LAST[0][2]
+    if (function, target) not in _MADE:
+        _MADE[function, target] = transkern.compile(function, target=target)
+    return _MADE[function, target]
 
 
 def forget() -> None:
     """The next test compiles what it asks about anew."""
-    _LAST.clear()
+    _MADE.clear()
 
 
 def like_numpy(line: str, **arguments: Any) -> None:
