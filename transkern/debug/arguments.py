@@ -62,6 +62,8 @@ class _Draw:
                 return tuple(items) if kind.kind == "tuple" else items
             case StructType(kind="dict"):
                 return {key: self.of(item) for key, item in zip(kind.keys, kind.items, strict=True)}
+            case StructType(kind="text", items=(ArrayType(dims=(dim,)),)):
+                return "".join(map(chr, self._rng.integers(97, 123, self.size(dim))))
             case StructType(kind="rows"):
                 return list(zip(*(self.of(item).tolist() for item in kind.items), strict=True))
         problem = f"nothing is known to draw as an argument of the type {kind}"

@@ -57,6 +57,7 @@ class Attempt(Compiled):
         self._clock = clock
         self._is_part, self.in_numpy.is_brief = brief is not None, bool(brief)
         self.in_numpy.is_quiet = True  # a script says what it says
+        self.known.texts_vary = True  # what code by characters does not do, Python does
         self.refused: dict[tuple[int, int, int, int], str] = {}  # the statements that are in the way, and why
         self.seconds = 0.0  # that the last call has compiled
         self.why, self.took_too_long = "", False

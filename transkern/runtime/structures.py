@@ -24,6 +24,9 @@ from transkern.runtime.foreign import kind_of
 
 _DEEP, _MANY = 8, 512
 
+ONE_LEAF = ("leaf", "numbers", "generator", "text")
+"""Kinds of arguments of which one thing is passed, and nothing of what is in them."""
+
 COLUMNS = ("rows", "ragged")
 """Kinds of lists that are passed as arrays, whatever their length."""
 
@@ -32,7 +35,8 @@ _FEW = 16  # tuples or lists in a list, up to which each is an argument of its o
 _PLACES = 8  # of tuples that are passed as arrays
 
 VARIES = ".varies"
-"""Behind the path of a tuple of integers among what is demanded: they are arguments, and not known by value."""
+"""Behind the path of a tuple of integers, or of a text, among what is demanded: its numbers or characters are
+arguments, and not known by value."""
 
 
 class Used(NamedTuple):
@@ -58,7 +62,8 @@ class Shape:
     list of many tuples of numbers: `keys` names the types of their places), ``ragged`` (a list of many lists of numbers
     of one type: `keys` names it; passed are all numbers, and where each list begins), ``appended`` (a list that is only
     appended to: nothing is passed), ``opaque`` (nothing that can take part: used nowhere, it does no harm),
-    ``generator`` (of random numbers, of a kind that `keys` names: its state is passed), ``tuple``, ``list``, ``dict``
+    ``generator`` (of random numbers, of a kind that `keys` names: its state is passed), ``text`` (of ASCII characters:
+    their codes are passed), ``tuple``, ``list``, ``dict``
     (with its `keys`) or ``record`` (an instance of `of` whose attributes are `keys`).
     """
 
@@ -72,7 +77,7 @@ class Shape:
 
     def leaves(self) -> Iterator[str]:
         """The names of what is passed on."""
-        if self.kind in ("leaf", "numbers", "generator"):
+        if self.kind in ONE_LEAF:
             yield self.path
         elif self.kind in COLUMNS:
             yield from self.columns
@@ -241,6 +246,9 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
                 raise Mismatch
             out.append(np.array(value, dtype_of(shape.keys[0])))
             return
+        case "text":
+            out.append(codes_of(value))
+            return
         case "rows" | "ragged":
             out += columns_in(shape, value)
             return
@@ -288,7 +296,7 @@ def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]
     found: dict[str, Any] = {}
 
     def visit(shape: Shape, value: Any) -> None:
-        if shape.kind in ("leaf", "opaque", "generator"):
+        if shape.kind in ("opaque", *ONE_LEAF) and shape.kind != "numbers":
             return
         found[shape.path] = value
         parts = _parts(shape, value) if shape.items else []
@@ -310,7 +318,7 @@ def drawn_from(shapes: Sequence[Shape], values: Sequence[Any], leaves: Sequence[
         if shape.kind == "generator":
             found.append((value, next(states)))
         else:
-            for _ in range(1 if shape.kind in ("leaf", "numbers") else len(shape.columns)):
+            for _ in range(1 if shape.kind in ONE_LEAF else len(shape.columns)):
                 next(states)
         for item, part in zip(shape.items, _parts(shape, value) if shape.items else (), strict=True):
             visit(item, part)
@@ -380,6 +388,8 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
     """The structure where the numbers of a list or a tuple that `demands` names are arguments of their own."""
     if shape.kind == "leaf" and shape.path + VARIES in demands and is_of_integers(value):
         return _by_numbers(shape.path, value, parameters)
+    if shape.kind == "leaf" and shape.path + VARIES in demands and is_of_characters(value):
+        return Shape(shape.path, "text")
     if shape.kind == "numbers" and shape.path in demands:
         items = tuple(Shape(part_path(shape.path, str(k), parameters), "leaf") for k in range(len(value)))
         return Shape(shape.path, "list", (), None, items)
@@ -397,6 +407,25 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
 def is_of_integers(value: Any) -> bool:
     """Whether a value is a tuple of integers, or of such tuples: positions, shapes, axes."""
     return type(value) is tuple and bool(value) and all(type(v) is int or is_of_integers(v) for v in value)
+
+
+def is_of_characters(value: Any) -> bool:
+    """Whether a value is a text whose characters may be arguments. (A size that is an argument is not 1, where that is
+    not known.)"""
+    return type(value) is str and len(value) > 1 and value.isascii()
+
+
+def texts_in(shapes: Sequence[Shape]) -> set[str]:
+    """The paths of texts of which the characters are arguments."""
+    found = {shape.path for shape in shapes if shape.kind == "text"}
+    return found.union(*(texts_in(shape.items) for shape in shapes if shape.items))
+
+
+def codes_of(value: Any) -> np.ndarray[Any, Any]:
+    """The codes of a text's characters. Raises Mismatch for anything else."""
+    if not is_of_characters(value):
+        raise Mismatch
+    return np.frombuffer(value.encode("ascii"), np.uint8).astype(np.int64)
 
 
 def _by_numbers(path: str, value: Any, parameters: Collection[str]) -> Shape:

@@ -81,7 +81,7 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     if owner.objects is not None:
         return Instance(owner.objects, ctx.let(loaded, "number"))
     if owner.options == CHARACTERS:
-        return Char(ctx.let(loaded, "code"))
+        return Char(ctx.let(b.as_index(loaded), "code"))
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
     number = b.cast(loaded, "index") if owner.dtype == "index" else loaded

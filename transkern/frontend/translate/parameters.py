@@ -28,11 +28,13 @@ from transkern.frontend.values.types import (
     StructType,
 )  # fmt: skip
 from transkern.frontend.values.values import (
+    CHARACTERS,
     Array,
     Dict,
     Function,
     Generator,
     GrowingList,
+    JoinedText,
     Object,
     Range,
     Record,
@@ -94,6 +96,10 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                     (state,) = items
                     assert isinstance(state, Array)
                     return Generator(state.base, keys[0], legacy=keys[0] != "PCG64")
+                case "text":
+                    (codes,) = items
+                    assert isinstance(codes, Array)
+                    return _text(ctx, name, codes)
                 case "dict":
                     contents = Dict(keys, items)
                     if ("argument", name) in ctx.learned.growing:
@@ -108,6 +114,13 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             param, value = _parameter(ctx, name, kind)
             params.append(param)
             return value
+
+
+def _text(ctx: Context, name: str, codes: Array) -> Value:
+    """A text whose characters are known at run time: what is passed are their codes."""
+    dim = codes.dims[0]
+    assert isinstance(dim, Var)
+    return JoinedText(GrowingList(name, dim.name, "index", (), True, extent=dim, options=CHARACTERS), "")
 
 
 def _columns(
@@ -140,7 +153,7 @@ def _columns(
 
 def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> list[str]:
     """As `runtime.structures.shape_of` names the parts."""
-    if kind.kind == "generator":
+    if kind.kind in ("generator", "text"):
         return [name]
     if kind.kind in ("tuple", "list"):
         parts = [str(k) for k in range(len(kind.items))]

@@ -168,6 +168,8 @@ class StructType:
                 return f"[[{self.keys[0]}, …], …]"
             case "range":
                 return f"range({', '.join(inner)}, {self.keys[0]})"
+            case "text":
+                return "str"
             case "generator":
                 return "Generator" if self.keys == ("PCG64",) else "RandomState"
             case "dict":
@@ -184,7 +186,7 @@ def structured(shape: Any, leaves: Iterator[ArgType]) -> ArgType:
     """The type of an argument of this `runtime.structures.Shape`, from the types of its leaves in order."""
     if shape.kind == "leaf":
         return next(leaves)
-    if shape.kind == "generator":
+    if shape.kind in ("generator", "text"):
         return StructType(shape.kind, (next(leaves),), shape.keys)
     if shape.kind == "numbers":
         found = next(leaves)
@@ -252,6 +254,8 @@ def parse_type(text: str, name: str) -> ArgType:
         text = text.strip()
     if text in PYTHON:
         return ScalarType(PYTHON[text], text)
+    if text == "str":
+        return StructType("text", (ArrayType("int64", (f"{name}_0",)),))
     if (numbers := re.fullmatch(r"\[(int|float|bool|complex), …\]", text)) is not None:
         return NumbersType(numbers[1], f"{name}_0")
     if text.startswith("[") and text.endswith(", …]") and (found := _columns_type(text[1:-4].strip(), name)):

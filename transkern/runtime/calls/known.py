@@ -12,14 +12,17 @@ from transkern.ir.storage import FEW, SMALL_SIZES
 from transkern.runtime.caching.watching import Conditions, unchanged
 from transkern.runtime.measuring import Run
 from transkern.runtime.specialisation import CacheInfo, Specialisation
-from transkern.runtime.structures import VARIES, is_of_integers
+from transkern.runtime.structures import VARIES, is_of_characters, is_of_integers
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
 
 
 _SEEN = 2
-"""Values of a tuple of integers that there is code for, each."""
+"""Values of a tuple of integers, or of a text, that there is code for, each."""
+
+_LONG, _MANY_TEXTS = 24, 8
+"""Characters from which a text is no option; the same of so many texts."""
 
 _TRIED = 4
 """Code that a call tries before its types are looked at."""
@@ -38,8 +41,9 @@ class Known:
     """The code of a function, by the target and the types that it is for.
 
     `demands`: which numbers and sizes must be constants. `small`: types with sizes that are constants because they are
-    small. `tuples`: by their paths, the tuples of integers that there is code for. `fast`: what calls go to without a
-    look at their types, by identity of the code, the latest last. `refused`: what runs for types that are refused.
+    small. `seen`: by their paths, the tuples of integers and the texts that there is code for. `fast`: what calls go to
+    without a look at their types, by identity of the code, the latest last. `refused`: what runs for types that are not
+    compiled.
     `outcomes`: what is returned for types, where a framework has asked. `verified`: code that has been compared with
     NumPy, by identity. `unchanged` tells whether what `watched` code was compiled with is the same, where there is any.
     """
@@ -47,11 +51,13 @@ class Known:
     code: dict[tuple[Any, ...], Specialisation] = dataclasses.field(default_factory=dict)
     demands: set[str] = dataclasses.field(default_factory=set)
     small: set[tuple[Any, ...]] = dataclasses.field(default_factory=set)
-    tuples: dict[str, set[tuple[Any, ...]]] = dataclasses.field(default_factory=dict)
+    seen: dict[str, set[Any]] = dataclasses.field(default_factory=dict)
     fast: dict[int, Callable[..., Any]] = dataclasses.field(default_factory=dict)
     refused: dict[tuple[Any, ...], Callable[..., Any]] = dataclasses.field(default_factory=dict)
     outcomes: dict[tuple[Any, ...], Any] = dataclasses.field(default_factory=dict)
     only_any_size: bool = False  # as code for small sizes has been refused
+    only_known_texts: bool = False  # the same of texts by their characters
+    texts_vary: bool = False  # which long ones are taken to do at the first call
     last: Specialisation | None = None
     info: CacheInfo = dataclasses.field(default_factory=CacheInfo)
     verified: set[int] = dataclasses.field(default_factory=set)
@@ -64,8 +70,8 @@ class Known:
         self.refused.clear()
         self.outcomes.clear()
         self.small.clear()
-        self.tuples.clear()
-        self.only_any_size = False
+        self.seen.clear()
+        self.only_any_size = self.only_known_texts = False
         self.fast.clear()
         self.unchanged, self.watched = None, []
 
@@ -116,15 +122,30 @@ class Known:
 
     def varying(self, given: Iterable[tuple[str, Any]]) -> set[str]:
         """What is demanded of tuples of integers, for which there is to be more code, as they are others again and
-        again (positions, and not shapes or axes): that their numbers are arguments."""
+        again (positions, and not shapes or axes), and of such texts (data, and not options): that their numbers or
+        characters are arguments."""
         found: set[str] = set()
         for path, value in given:
-            if is_of_integers(value):
-                seen = self.tuples.setdefault(path, set())
+            if is_of_integers(value) or (not self.only_known_texts and is_of_characters(value)):
+                seen = self.seen.setdefault(path, set())
                 seen.add(value)
-                if len(seen) > _SEEN:
+                at_once = self.texts_vary and type(value) is str and len(value) >= _LONG
+                if at_once or (len(seen) > _SEEN and _are_data(seen)):
                     found.add(path + VARIES)
         return found - self.demands
+
+    def by_characters(self, given: Iterable[tuple[str, Any]]) -> bool:
+        """Whether there are texts among the arguments whose characters are arguments."""
+        return any(type(value) is str and path + VARIES in self.demands for path, value in given)
+
+    def refuse_texts(self, demands: set[str]) -> set[str]:
+        """Takes those of the demands back that are of texts, for good, as code for these is refused; which they
+        were."""
+        texts = {d for d in demands if d.endswith(VARIES) and any(type(v) is str for v in self.seen.get(_path(d), ()))}
+        if texts:
+            self.only_known_texts = True
+            self.demands -= texts
+        return texts
 
     def faster(self, made: Specialisation, call: Callable[..., Any]) -> Callable[..., Any]:
         """What tries the code that was called last, and before that, as long as the arguments are for none of it."""
@@ -151,6 +172,15 @@ class Known:
         if self.last is None:
             raise TypesNeeded(f"`{name}` has not been called yet")
         return self.last
+
+
+def _are_data(seen: set[Any]) -> bool:
+    """Whether values are not the few that options have."""
+    return len(seen) > _MANY_TEXTS or any(not isinstance(v, str) or len(v) >= _LONG for v in seen)
+
+
+def _path(demand: str) -> str:
+    return demand.removesuffix(VARIES)
 
 
 def _without_extents(types: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
@@ -28,9 +28,9 @@ def call_slowly(compiled: Compiled, args: Sequence[Any], keywords: Mapping[str, 
     """A call for which no code is known at once."""
     bind = compiled._variadic or keywords or len(args) != compiled._count
     values = compiled._parameters.bind(args, keywords) if bind else list(args)
-    if not structures.is_plain(values):
+    if not structures.is_plain(values) or compiled.known.by_characters(zip(compiled._names, values, strict=True)):
         if compiled.in_numpy.is_brief:  # to take lists and objects apart takes longer than what it does with them
-            return compiled._in_numpy(functools.partial(compiled._parameters.call, compiled.function, values))
+            return compiled._in_numpy(partial(compiled._parameters.call, compiled.function, values))
         return call_structured(compiled, values, lambda: compiled.function(*args, **keywords))
     kind = foreign.foreign_kind(values)
     target = chosen(compiled.target, kind, values)
@@ -39,7 +39,7 @@ def call_slowly(compiled: Compiled, args: Sequence[Any], keywords: Mapping[str, 
 
         return call_traced(compiled, values, kind)
     if kind is not None and kind != TARGETS[target].own:
-        known = functools.partial(call_known, compiled)
+        known = partial(call_known, compiled)
         return foreign.call_foreign(known, values, kind, target, lambda: written(compiled, compiled._names))
     return call_numpy(compiled, values, target)
 
@@ -76,6 +76,11 @@ def call_numpy(
             key_types: tuple[Any, ...] = compiled.known.types(
                 lambda asked: types_of(names, seen, asked, shared, readonly), demands  # noqa: B023
             )
+        if texts := structures.texts_in(shapes or ()):  # short ones are no other than long ones
+            key_types = tuple(
+                dataclasses.replace(t, extents=()) if name in texts and is_array(t) else t
+                for name, t in zip(names, key_types, strict=True)
+            )  # fmt: skip
         if not TARGETS[target].in_place:  # elements are copied to a device: how they stand in memory is no matter
             key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
         leaf_types = key_types
@@ -86,6 +91,8 @@ def call_numpy(
         if found is None and (varying := compiled.known.varying(zip(names, values, strict=True))):
             compiled.known.demands |= varying
             demands |= varying
+            if shapes is None:  # texts: from now on they are taken apart
+                return call_structured(compiled, values, partial(compiled._parameters.call, compiled.function, values))
             continue
         try:
             if found is None:
@@ -99,8 +106,8 @@ def call_numpy(
             demands |= {need.demand, *need.more}
             continue
         except CompileError as error:
-            if few := compiled.known.refuse_small(demands):
-                demands -= few
+            if back := compiled.known.refuse_small(demands) or compiled.known.refuse_texts(demands):
+                demands -= back
                 continue
             # What is True or False may decide what a list holds: there are few codes for that.
             new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
@@ -113,15 +120,17 @@ def call_numpy(
             compiled.known.demands |= new
             demands |= new
             continue
-        if found is None and (few := compiled.known.refuse_small(demands)):
-            demands -= few
+        if found is None and (
+            back := compiled.known.refuse_small(demands) or compiled.known.refuse_texts(demands)
+        ):  # fmt: skip
+            demands -= back
             continue
         if found is None:
             instead = compiled.known.refused[target, key_types]
             if instead is compiled.function and plain is not None:
                 return compiled._in_numpy(plain)
             given = whole if shapes is not None else values
-            return compiled._in_numpy(functools.partial(compiled._parameters.call, instead, given))
+            return compiled._in_numpy(partial(compiled._parameters.call, instead, given))
         if known is None:
             compiled.known.code[target, key_types] = found
             compiled.known.watch(found)

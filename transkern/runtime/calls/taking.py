@@ -14,7 +14,15 @@ import numpy as np
 
 from transkern.ir import generators
 from transkern.plain import dtype_of
-from transkern.runtime.structures import COLUMNS, Mismatch, Shape, attributes_of, columns_in, type_of_numbers
+from transkern.runtime.structures import (
+    COLUMNS,
+    Mismatch,
+    Shape,
+    attributes_of,
+    codes_of,
+    columns_in,
+    type_of_numbers,
+)  # fmt: skip
 
 Taker = Callable[[Sequence[Any]], tuple[list[Any], dict[str, Any]]]
 """Gives the arrays and numbers in arguments, and their lists, dicts and objects by path; raises Mismatch."""
@@ -67,6 +75,9 @@ class _Function:
             case "generator":
                 self.check(f"{self.known(generators.kind_of)}({value}) != {shape.keys[0]!r}")
                 self.leaves.append(f"{self.known(generators.state_of)}({value})")
+                return
+            case "text":
+                self.leaves.append(f"{self.known(codes_of)}({value})")
                 return
         self.owners[shape.path] = value
         match shape.kind:

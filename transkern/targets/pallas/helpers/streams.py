@@ -69,6 +69,8 @@ def _stream(kernel, numbers, tables, ins, outs, scalars, bounds, moved, kinds):
     size = 8192
     while size > 1024 and (2 * beside * size > 2 ** 17 or size >= 2 * length):
         size //= 2
+    if length + size >= 1 << 31:
+        raise OverflowError("positions in arrays have 32 bits")
     blocks = pl.cdiv(length, size)
 
     def spec(n, more=0):
