@@ -157,8 +157,9 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, (dict, types.MappingProxyType)):
         items = tuple(from_object(v, scope) for v in value.values())
         return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items), outside=True)
-    if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
-        return Seq(tuple(map(Static, value)), "set", outside=True, frozen=isinstance(value, frozenset))
+    if isinstance(value, (set, frozenset)) and all(map(_is_key, value)):
+        items = tuple(from_object(v, scope) for v in value)
+        return Seq(items, "set", outside=True, frozen=isinstance(value, frozenset))  # type: ignore[arg-type]
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
         if any(i is None for i in items) or not _is_plain(value):
@@ -186,6 +187,13 @@ def _is_plain(value: Any) -> bool:
         return True
     written = (vars(kind) for kind in type(value).__mro__ if kind.__flags__ & _MADE_BY_CLASS)
     return not any(isinstance(found, types.FunctionType) for names in written for found in names.values())
+
+
+def _is_key(value: Any) -> bool:
+    """Whether an item of a set is a number or a text, or a tuple of these."""
+    if type(value) is tuple:
+        return all(map(_is_key, value))
+    return isinstance(value, (int, float, str)) and _is_plain(value)
 
 
 _MADE_BY_CLASS = 1 << 9

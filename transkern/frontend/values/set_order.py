@@ -38,7 +38,14 @@ def _has_one_hash(value: Any) -> bool:
 def _shows(value: Value) -> bool:
     if not isinstance(value, Seq) or value.kind != "set" or len(value.items) < 2:
         return False
-    return not all(isinstance(i, Static) and _has_one_hash(i.value) for i in value.items)
+    return not all(_has_one_hash(_known(i)) for i in value.items)
+
+
+def _known(value: Value) -> Any:
+    """A value that is known, or a tuple of such; None for any other."""
+    if isinstance(value, Seq) and value.kind == "tuple":
+        return tuple(map(_known, value.items))
+    return value.value if isinstance(value, Static) else None
 
 
 def check_order(ctx: Context, value: Value) -> None:
@@ -57,7 +64,7 @@ def comparable(value: Value) -> Value:
     """A set, for what only compares what is in it or asks it for the same; where that may raise, its order shows."""
     if not isinstance(value, Seq) or not _shows(value):
         return value
-    forms = {_form(i.value) if isinstance(i, Static) else None for i in value.items}
+    forms = {_form(_known(i)) for i in value.items}
     return in_any_order(value) if len(forms) == 1 and None not in forms else value
 
 
