@@ -212,3 +212,84 @@ def place_among(characters: Any, texts: Any) -> Any:
             if same:
                 found = k
     return found
+
+
+def repeated(text: Any, count: Any) -> Any:
+    """The first characters of a text that is said again and again."""
+    found: list[str] = []
+    for k in range(count):
+        found.append(text[k % len(text)])
+    return found
+
+
+def again(text: Any, count: Any) -> Any:
+    """``text * count``."""
+    found: list[str] = []
+    for _ in range(count):
+        for c in text:
+            found.append(c)
+    return found
+
+
+def joined(one: Any, other: Any) -> Any:
+    """``one + other``."""
+    found: list[str] = []
+    for c in one:
+        found.append(c)
+    for c in other:
+        found.append(c)
+    return found
+
+
+def find(characters: Any, part: Any, start: Any) -> Any:
+    """``text.find(part, start)``."""
+    first = max(start + len(characters), 0) if start < 0 else start
+    for k in range(first, len(characters) - len(part) + 1):
+        if _stands_at(characters, part, k):
+            return k
+    return -1
+
+
+def startswith(characters: Any, part: Any) -> Any:
+    """``text.startswith(part)``."""
+    return len(part) <= len(characters) and _stands_at(characters, part, 0)
+
+
+def endswith(characters: Any, part: Any) -> Any:
+    """``text.endswith(part)``."""
+    return len(part) <= len(characters) and _stands_at(characters, part, len(characters) - len(part))
+
+
+def _stands_at(characters: Any, part: Any, place: Any) -> Any:
+    return all(characters[place + j] == part[j] for j in range(len(part)))
+
+
+def lower(characters: Any) -> Any:
+    """``text.lower()``."""
+    found: list[str] = []
+    for c in characters:
+        found.append(chr(ord(c) + 32) if "A" <= c <= "Z" else c)
+    return found
+
+
+def upper(characters: Any) -> Any:
+    """``text.upper()``."""
+    found: list[str] = []
+    for c in characters:
+        found.append(chr(ord(c) - 32) if "a" <= c <= "z" else c)
+    return found
+
+
+def replace(characters: Any, old: Any, new: Any) -> Any:
+    """``text.replace(old, new)`` of something that is not empty."""
+    found: list[str] = []
+    k = 0
+    while k < len(characters):
+        if k + len(old) <= len(characters) and _stands_at(characters, old, k):
+            for c in new:
+                found.append(c)
+            k += len(old)
+        else:
+            found.append(characters[k])
+            k += 1
+    return found

@@ -373,6 +373,10 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return characters.contained(ctx, value, [Static(k) for k in items])
             case _:
                 pass
+    if isinstance(container, (JoinedText, Static)):
+        part = spelling.contained(ctx, value, container)
+        if part is not None:
+            return part
     texts = _known_texts(container) if isinstance(value, JoinedText) else None
     if isinstance(value, JoinedText) and texts is not None:
         place = spelling.place_among(ctx, value, texts)

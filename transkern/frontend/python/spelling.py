@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Sequence
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
@@ -72,6 +73,95 @@ def characters_of_choice(ctx: Context, choice: OneOf) -> GrowingList:
     stop = b.add(start, characters.length_of_choice(choice))
     held = ctx.deref(compose(ctx, "texts", "part_of", [Static(texts), Scalar(start, True), Scalar(stop, True)], {}))
     return held if isinstance(held, GrowingList) else growing.from_items(ctx, Seq((), "list"))
+
+
+METHODS = ("count", "zfill", "find", "index", "startswith", "endswith", "lower", "upper", "replace")
+"""Those of a text whose characters only the run knows."""
+
+
+def method(ctx: Context, text: Value, name: str, args: Sequence[Value]) -> Value | None:
+    """``text.name(*args)``, where the run alone knows the text, or one among the arguments; None where it is not
+    compiled."""
+    held = _given(ctx, text)
+    if held is None or name not in METHODS:
+        return None
+    match name, [*map(ctx.deref, args)]:
+        case "lower" | "upper", []:
+            return _joined_of(ctx, name, [held])
+        case "zfill", [width] if not isinstance(held, Static):
+            return _joined_of(ctx, name, [held, width])
+        case "count", [Char() | Static(str()) as one] if isinstance(one, Char) or len(one.value) == 1:
+            return compose(ctx, "lists", "count", [held, one], {})
+        case "startswith" | "endswith", [part_] if (given := _given(ctx, part_)) is not None:
+            return compose(ctx, "texts", name, [held, given], {})
+        case "find" | "index", [part_, *start] if len(start) < 2 and (given := _given(ctx, part_)) is not None:
+            found = compose(ctx, "texts", "find", [held, given, *(start or [Static(0)])], {})
+            if name == "index":
+                place = scalar_expr(ctx, found)
+                ctx.guard(b.compare("greater_equal", place, b.ZERO), "ValueError", "substring not found")
+            return found
+        case "replace", [Static(str() as old), new] if old and old.isascii():
+            given = _given(ctx, new)
+            return None if given is None else _joined_of(ctx, name, [held, Static(old), given])
+    return None
+
+
+def contained(ctx: Context, part: Value, text: Value) -> Value | None:
+    """``part in text`` where the run alone knows one of them; None where neither is such a text, or it is not
+    compiled."""
+    if not isinstance(part, JoinedText) and not isinstance(text, JoinedText):
+        return None
+    held, given = _given(ctx, text), _given(ctx, part)
+    if given is None or held is None:
+        return None
+    found = compose(ctx, "texts", "find", [held, given, Static(0)], {})
+    return Scalar(b.compare("greater_equal", scalar_expr(ctx, found), b.ZERO), True)
+
+
+def joined(ctx: Context, one: Value, other: Value) -> Value | None:
+    """``one + other`` where the characters of one are known to the run alone; None where neither is such a text, or it
+    is not compiled."""
+    if not isinstance(one, JoinedText) and not isinstance(other, JoinedText):
+        return None
+    first, second = _given(ctx, one), _given(ctx, other)
+    return None if first is None or second is None else _joined_of(ctx, "joined", [first, second])
+
+
+def repeated(ctx: Context, text: Value, times: Value) -> Value | None:
+    """``text * times`` where the run knows how often, or which text; None where it is not compiled."""
+    is_known = isinstance(times, Static) and isinstance(times.value, int)
+    if not is_known and not (isinstance(times, Scalar) and times.python and times.dtype in _WHOLE):
+        return None
+    given = _given(ctx, text)
+    if not isinstance(given, Static) or not isinstance(times, Scalar):
+        return None if given is None else _joined_of(ctx, "again", [given, times])
+    if not given.value:
+        return given
+    count = b.mul(b.index(len(given.value)), b.maximum(b.as_index(times.expr), b.ZERO))
+    # twice the text: so a place in it is known to the run alone, as is the character there
+    return _joined_of(ctx, "repeated", [Static(given.value * 2), Scalar(count, True)])
+
+
+def _given(ctx: Context, value: Value) -> Value | None:
+    """A text as a composition takes it: its characters, where the run knows them alone."""
+    value = ctx.deref(value)
+    match value:
+        case JoinedText():
+            return value.characters
+        case Static(str() as text):
+            return value if text.isascii() else None
+        case Char():
+            return Seq((value,), "list")
+        case OneOf(options=options) if all(isinstance(o, str) and o.isascii() for o in options):
+            return listed(ctx, value)
+    return None
+
+
+def _joined_of(ctx: Context, name: str, given: list[Value]) -> Value | None:
+    made = ctx.deref(compose(ctx, "texts", name, given, {}))
+    if isinstance(made, Seq):  # of as many as are known
+        made = growing.from_items(ctx, made) if made.items else Static("")
+    return JoinedText(made, "") if isinstance(made, GrowingList) else made
 
 
 def place_among(ctx: Context, text: JoinedText, options: tuple[str, ...]) -> Expr | None:

@@ -16,7 +16,7 @@ from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import shown as shown_lists
-from transkern.frontend.python.characters import code_of
+from transkern.frontend.python import spelling
 from transkern.frontend.sources.measures import check_characters, check_format, check_text_of
 from transkern.frontend.translate import special_methods
 from transkern.frontend.values import classes, python_types
@@ -180,6 +180,11 @@ def text_operation(ctx: Context, op: str, left: Value, right: Value) -> Value | 
         return _percent(ctx, left.value, right)
     if op == "add" and is_text(left) and is_text(right):
         return together([as_text(ctx, left), as_text(ctx, right)])
+    if op == "add":
+        return spelling.joined(ctx, left, right)
+    if op == "multiply":
+        is_count = isinstance(left, Scalar) or (isinstance(left, Static) and isinstance(left.value, int))
+        return spelling.repeated(ctx, right, left) if is_count else spelling.repeated(ctx, left, right)
     return None
 
 
@@ -286,12 +291,8 @@ def text_method(
             parts = [p for k, i in enumerate(items) for p in ([between] if k else []) + [as_text(ctx, i)]]
             return together(parts)
         return _joined(ctx, receiver.value, args[0])
-    if isinstance(receiver, JoinedText) and name == "count" and len(args) == 1 and code_of(args[0]) is not None:
-        characters = receiver.characters
-        return None if characters is None else compose(ctx, "lists", "count", [characters, args[0]], {})
-    if isinstance(receiver, JoinedText) and name == "zfill" and len(args) == 1 and receiver.characters is not None:
-        filled = ctx.deref(compose(ctx, "texts", "zfill", [receiver.characters, args[0]], {}))
-        return JoinedText(filled, "") if isinstance(filled, GrowingList) else None
+    if not keywords and isinstance(receiver, (JoinedText, Static)):
+        return spelling.method(ctx, receiver, name, args)
     return None
 
 

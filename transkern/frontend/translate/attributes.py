@@ -24,6 +24,7 @@ from transkern.frontend.numpy.shaping import (
     flat,
     transpose,
 )  # fmt: skip
+from transkern.frontend.python.spelling import METHODS
 from transkern.frontend.sources.observed import note, passing
 from transkern.frontend.sources.source import from_object, function_of, known_object, live_function
 from transkern.frontend.sources.texts import TextScope
@@ -201,7 +202,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             return Scalar({"start": start, "stop": stop, "step": step}[name], True)
         case Seq() | Range():
             return Method(value, name)
-        case JoinedText() | Text() if name in ("count", "zfill"):
+        case JoinedText() | Text() if name in METHODS:
             return Method(value, name)
         case Char() if hasattr(str, name):
             return Method(value, name)
