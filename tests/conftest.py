@@ -139,10 +139,10 @@ _SEVERAL = {"language", "regressions", "loops", "nests", "suppression"}
 _OF_SO_MANY = 40
 """Of how many tests of a file one is in the share for a contributor's inner loop."""
 
-_SWEEP = 6
+_SWEEP = 4
 """Of how many cases on a test has neighbours that ask nearly the same: `make test` runs every other one of them."""
 
-_WIDE_SWEEP = 32
+_WIDE_SWEEP = 16
 """Of how many it runs every third."""
 
 
