@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from transkern.frontend.state.control import Catch
 from transkern.frontend.values import classes
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Known, Static, Value
+from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 
 if TYPE_CHECKING:
@@ -31,12 +33,12 @@ def tried(
         loops.env[name] = Static(number)
         shown = told[number - 1]
         if shown is not None:
-            if args:
+            text = None if args else text_of(error, message.format())
+            if text is None:
                 problem = "the message of an exception that is caught, of run-time numbers or made by its class,"
                 help = "do not read it, or test for what would raise it"
                 ctx.fail(refusals.TEXT, f"{problem} is read: {message!r}", help)
-            text = message.format()
-            loops.env[shown] = Static(repr(text) if error == "KeyError" else text)
+            loops.env[shown] = Static(text)
         loops.loops[-1].leave(loops, True)
         loops.env.clear()
         loops.env.update(before)
@@ -47,6 +49,19 @@ def tried(
         return loops.block(body)
     finally:
         ctx.control.catching.pop()
+
+
+def text_of(error: str, message: str) -> str | None:
+    """``str(e)`` of an exception that a guard raises: a KeyError shows its key, one without arguments nothing. None
+    where its arguments are no constants of Python's."""
+    kind = getattr(builtins, error.removeprefix(n.SEVERAL), Exception)
+    kind = KeyError if kind is KeyError else Exception
+    if not error.startswith(n.SEVERAL):
+        return str(kind(message) if message else kind())
+    try:
+        return str(kind(*ast.literal_eval(message)))
+    except (ValueError, SyntaxError):
+        return None
 
 
 def _exception_classes(loops: Loops, node: ast.expr) -> tuple[type[BaseException], ...]:

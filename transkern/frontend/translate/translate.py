@@ -332,7 +332,8 @@ class Translator(Loops):
         (not `is_one`) the tuple of them. A handler here is told no more than its text."""
         caught = bool(self.ctx.control.catching) and guards.caught(self.ctx, error) is not None
         is_text = isinstance(value, Static) and isinstance(value.value, str) and (value.value or not is_one)
-        if caught or isinstance(value, Text) or is_text:
+        is_empty = is_one and isinstance(value, Static) and value.value == ""  # which no argument would look like
+        if (caught and not is_empty) or isinstance(value, Text) or is_text:
             return name, *self.message(value, node)
         text, args = self.message(Seq((value,)) if is_one else value, node)
         if not _can_be_read(text, len(args)):
