@@ -109,7 +109,8 @@ def test_on_a_device(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = transkern.compile(function, target="cuda")
     u = np.random.default_rng(9).standard_normal((20, 37))
     np.testing.assert_allclose(compiled(u), function(u), rtol=1e-13, atol=1e-13)
-    assert compiled.kernels <= (1 if function is laplacian or function is differences else 2)
+    # of three steps two change places, and the third is stored aside and copied
+    assert compiled.kernels <= (1 if function is laplacian or function is differences else 4)
 
 
 @pytest.mark.parametrize("function", (*MERGED, *LEFT), ids=lambda f: f.__name__)
