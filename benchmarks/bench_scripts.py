@@ -1,6 +1,6 @@
-"""Scripts as users have them, under ``python`` and under ``transkern run``: the first run, the second and the third.
+"""Scripts as users have them, under ``python`` and under ``transkern run``: the first run, the second and so on.
 
-    python benchmarks/bench_scripts.py [--output FILE] [NAME ...]
+    python benchmarks/bench_scripts.py [--runs N] [--output FILE] [NAME ...]
 
 Each run is a process of its own; what the runs of a script find out, they leave to the next in a cache of their own.
 All runs must print the same; where they do not, the first line that differs is shown.
@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
-RUNS = 3
 
 
 def run(words: list[str], cache: str) -> tuple[tuple[int, str, str], float]:
@@ -46,6 +45,7 @@ def difference(wanted: tuple[int, str, str], found: tuple[int, str, str]) -> str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     rows = []
@@ -58,7 +58,7 @@ def main() -> None:
                 os.symlink(os.path.join(bytecode, "bytecode"), os.path.join(cache, "bytecode"))
                 wanted, python = run([script.name], cache)
                 seconds, differs = [], ""
-                for _ in range(RUNS):
+                for _ in range(options.runs):
                     found, took = run(["-m", "transkern", "run", script.name], cache)
                     seconds.append(took)
                     differs = differs or difference(wanted, found)
@@ -66,7 +66,7 @@ def main() -> None:
             told = "  ".join(f"{s:6.2f}" for s in seconds)
             ratio = f"{python / seconds[-1]:5.2f}x"
             print(f"{script.stem:16s} {python:6.2f} s   run: {told}   {ratio}  {differs}", flush=True)
-    for k in range(RUNS):
+    for k in range(options.runs):
         ratios = [row["python"] / row["runs"][k] for row in rows]
         lost = sum(r["runs"][k] > 1.05 * r["python"] and r["runs"][k] > r["python"] + 0.3 for r in rows)
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
