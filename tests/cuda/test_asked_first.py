@@ -3,7 +3,6 @@ Against NumPy."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from tests.cuda.support import Recorder, program_from, recorder
 from tests.cuda.test_sanitized import run_checked
 from tests.regressions.support import alike
-from tests.tools import on_target
 from transkern.targets.cuda.emit import emit
 
 __all__ = ["recorder"]
@@ -20,10 +18,7 @@ __all__ = ["recorder"]
 RNG = np.random.default_rng(4)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
-    warnings.simplefilter("ignore")
+pytestmark = [pytest.mark.usefixtures("on_simulator"), pytest.mark.filterwarnings("ignore")]
 
 
 def histogram_2d(x, y, bins):

@@ -4,7 +4,6 @@ compared, not divided. Against NumPy."""
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +12,6 @@ import pytest
 from tests.cuda.support import Recorder, program_from, recorder, simulated
 from tests.cuda.test_sanitized import run_checked
 from tests.regressions.support import alike
-from tests.tools import on_target
 from transkern.targets.cuda.emit import emit
 
 __all__ = ["recorder"]
@@ -22,10 +20,7 @@ RNG = np.random.default_rng(5)
 ODD = np.array([np.nan, np.inf, -0.0, 0.0, -np.inf, 1e30, -1.5, 2.0, np.nan])
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
-    warnings.simplefilter("ignore")
+pytestmark = [pytest.mark.usefixtures("on_simulator"), pytest.mark.filterwarnings("ignore")]
 
 
 def _matrix(*shape: int) -> Any:

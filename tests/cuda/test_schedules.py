@@ -13,14 +13,11 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
-from tests.tools import on_target
 
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
+pytestmark = pytest.mark.usefixtures("on_simulator")
 
 
 def text_of(function: Callable[..., Any], *arguments: Any) -> str:

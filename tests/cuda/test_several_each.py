@@ -10,7 +10,7 @@ import pytest
 import transkern
 from tests.cuda.support import compiled_for, program_from, simulated
 from tests.regressions.support import alike
-from tests.tools import on_target, require
+from tests.tools import require
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda import sass
 from transkern.targets.cuda.emit import emit
@@ -18,9 +18,7 @@ from transkern.targets.cuda.emit import emit
 RNG = np.random.default_rng(5)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
+pytestmark = pytest.mark.usefixtures("on_simulator")
 
 
 # ---- rows in words ---------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import pytest
 from tests.cuda.support import Recorder, compiled_for, program_from, recorder, small_teams
 from tests.cuda.test_sanitized import run_checked
 from tests.regressions.support import alike
-from tests.tools import on_target
 from transkern.targets.cuda import load as loading
 from transkern.targets.cuda import pieces
 from transkern.targets.cuda.emit import emit
@@ -24,9 +23,7 @@ __all__ = ["recorder"]
 RNG = np.random.default_rng(3)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
+pytestmark = pytest.mark.usefixtures("on_simulator")
 
 
 def of_rows(x):

@@ -16,16 +16,13 @@ import transkern
 from tests.cuda import functions
 from tests.cuda.support import compiled_for, types_of
 from tests.regressions.support import alike
-from tests.tools import on_target
 from transkern.ir.oracle.interpret import interpret
 from transkern.pipeline import passes_for, program_of
 
 RNG = np.random.default_rng(11)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
+pytestmark = pytest.mark.usefixtures("on_simulator")
 
 
 # ---- nests with something beside them --------------------------------------------------------------------------------

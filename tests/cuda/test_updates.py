@@ -10,14 +10,11 @@ import pytest
 
 from tests.cuda.support import compiled_for
 from tests.regressions.support import alike
-from tests.tools import on_target
 
 RNG = np.random.default_rng(11)
 
 
-@pytest.fixture(autouse=True)
-def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    on_target("cuda", monkeypatch)
+pytestmark = pytest.mark.usefixtures("on_simulator")
 
 
 # ---- updates in several loops ----------------------------------------------------------------------------------------
