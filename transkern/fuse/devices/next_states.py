@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from transkern.fuse.lowering.copies import with_arrays, with_own_names
-from transkern.fuse.states.reading import touched
+from transkern.fuse.states.reading import shared_bases, touched
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
@@ -45,7 +45,7 @@ class _Doubling:
     def __init__(self, program: n.Program) -> None:
         self.buffers, self.variables = dict(program.buffers), dict(program.variables)
         self.names = Names.of(program)
-        self.shared = {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
+        self.shared = shared_bases(program)
         self.touched = Counter(name for s in walk(program.body) for name in touched(s))
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transkern.fuse.states.reading import shared_bases
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
@@ -38,7 +39,7 @@ class _Doubling:
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         self.names = Names.of(program)
-        self.shared = {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
+        self.shared = shared_bases(program)
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []

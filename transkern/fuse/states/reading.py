@@ -149,6 +149,11 @@ def may_trap(e: Expr) -> bool:
     )  # fmt: skip
 
 
+def shared_bases(program: n.Program) -> set[str]:
+    """The arguments of whose memory others are parts."""
+    return {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
+
+
 def touched(s: n.Stmt) -> frozenset[str]:
     """The buffers that a statement itself, not one inside it, reads, writes, makes or returns."""
     if any(True for _ in bodies(s)):

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 
 from transkern.fuse.lowering.copies import with_arrays, with_own_names
-from transkern.fuse.states.reading import touched, whole_copy
+from transkern.fuse.states.reading import shared_bases, touched, whole_copy
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
@@ -47,7 +47,7 @@ class _Rotating:
     def __init__(self, program: n.Program) -> None:
         self.program, self.names = program, Names.of(program)
         self.buffers, self.variables = dict(program.buffers), dict(program.variables)
-        self.shared = {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
+        self.shared = shared_bases(program)
         self.touched = Counter(name for s in walk(program.body) for name in touched(s))
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
