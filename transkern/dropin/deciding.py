@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transkern.dropin.rewriting import Head, Site
-from transkern.dropin.trials import Trial
+from transkern.dropin.trials import LOST, Trial
 
 ADVANCE = 0.15
 """Seconds that may be lost in any case; as much again goes for what is loaded before a script begins."""
@@ -50,7 +50,6 @@ LOADING = 0.1
 
 ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
 ELEMENT = 1e-9  # the same for each element in an operation of NumPy's
-_LOST = 1.05  # times NumPy's time from which compiled code is slower
 _SAMPLES = 3  # calls before that is said
 _MANY_SAMPLES = 32
 _WARM, _WARM_SAMPLES = 3e-4, 10  # seconds of a call of which what is new at its first times is a part, and such calls
@@ -268,7 +267,7 @@ class Record:
             most = _NOTABLE * self.in_python().seconds
             return bool(self.slower) and all(t.seconds < most or s in self.slower for s, t in self.python.items())
         # All that an earlier run took for all of its calls, of whatever sizes, is less than this run's code has taken.
-        return self.before > 0 and self.in_code().seconds > _LOST * (self.before + LEAST)
+        return self.before > 0 and self.in_code().seconds > LOST * (self.before + LEAST)
 
     def _compare(self, size: int, known: Times, code: Times) -> None:
         """Looks at whether compiled code is slower for a size: where it seems to be, a trial tells."""
@@ -280,7 +279,7 @@ class Record:
         elif size not in self.faster and size not in self.slower:
             usual = code.least if code.calls < _MANY_SAMPLES else code.usual  # the first calls of code take longer
             enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
-            if code.calls >= enough and usual > _LOST * known.mean:
+            if code.calls >= enough and usual > LOST * known.mean:
                 self.trials[size] = Trial()
 
 

@@ -196,7 +196,8 @@ class Watched:
                 guess = guessed(self.site, self._names, values, self._function.__globals__)
             now = self.watch.clock()
             running = now - _here.open.get(self, now)
-            if self.watch.beside is not None and self.record.in_python().calls < _EARLY:
+            is_early = self.record.in_python().calls < _EARLY and self not in _here.open  # and none within a call
+            if self.watch.beside is not None and is_early:
                 self._call = described(self._names, args, keywords, self._used) or self._call
             is_worth = self.record.is_worth(guess, running, self.watch.account, time.process_time())
             if self._is_beside(guess, running, is_worth, args, keywords):

@@ -70,9 +70,7 @@ class Others:
     def run_in_python(self, size: int, record: Record, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
         """Whether a call runs in Python as its code is not there yet; which it may have come to the turn of."""
         one = self._found.get(size)
-        if one is None or (one.declined < _SOME and not one.is_begun):
-            return False
-        if one.declined <= _served(size, record) - one.served:
+        if one is None or one.declined < _SOME or one.declined <= _served(size, record) - one.served:
             return False
         beside = self._beside
         if one.is_begun:

@@ -11,7 +11,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_LOST = math.log(1.05)  # the logarithm of times Python's time from which compiled code is slower
+LOST = 1.05
+"""Times Python's time from which compiled code is slower."""
+
 _NOISE = 0.05**2  # of the logarithm of a time, at the least
 _FEWEST, _MOST = 3, 32  # calls of each kind before anything is said, and after which all is
 _SURE = 2.0  # standard errors
@@ -44,8 +46,8 @@ class Trial:
         slower = _mean(self._code) - _mean(self._python)
         error = _SURE * math.sqrt(_variance(self._code) / len(self._code) + _variance(self._python) / len(self._python))
         if fewest >= _MOST:
-            return slower > _LOST
-        return True if slower - error > _LOST else False if slower + error < 0.0 else None
+            return slower > math.log(LOST)
+        return True if slower - error > math.log(LOST) else False if slower + error < 0.0 else None
 
 
 def _mean(values: Sequence[float]) -> float:
