@@ -294,3 +294,20 @@ def test_exceptions_with_an_empty_text(text: str) -> None:
     assert not difference(f"{text}\nreturn x", "x, d", [1.0, {"a": 1.0}], stage=0)
     caught = f"try:\n    {text}\nexcept (KeyError, ValueError) as e:\n    x = len(str(e))\nreturn x"
     assert not difference(caught, "x, d", [1.0, {}])
+
+
+TABLE = np.arange(3)
+
+
+def raised_with_a_table(x: float) -> int:
+    try:
+        if x > 0:
+            raise ValueError(TABLE)
+        return 1
+    except ValueError:
+        return 2
+
+
+def test_an_array_is_no_empty_text() -> None:
+    compiled = transkern.compile(raised_with_a_table, target="cpu")
+    assert [compiled(x) for x in (1.0, -1.0)] == [2, 1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -54,8 +53,7 @@ def tried(
 def text_of(error: str, message: str) -> str | None:
     """``str(e)`` of an exception that a guard raises: a KeyError shows its key, one without arguments nothing. None
     where its arguments are no constants of Python's."""
-    kind = getattr(builtins, error.removeprefix(n.SEVERAL), Exception)
-    kind = KeyError if kind is KeyError else Exception
+    kind = KeyError if error.removeprefix(n.SEVERAL) == "KeyError" else Exception
     if not error.startswith(n.SEVERAL):
         return str(kind(message) if message else kind())
     try:

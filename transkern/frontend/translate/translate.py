@@ -331,9 +331,9 @@ class Translator(Loops):
         """An exception's name as a guard has it, its message and the numbers in it, where `value` is its argument, or
         (not `is_one`) the tuple of them. A handler here is told no more than its text."""
         caught = bool(self.ctx.control.catching) and guards.caught(self.ctx, error) is not None
-        is_text = isinstance(value, Static) and isinstance(value.value, str) and (value.value or not is_one)
-        is_empty = is_one and isinstance(value, Static) and value.value == ""  # which no argument would look like
-        if (caught and not is_empty) or isinstance(value, Text) or is_text:
+        known = value.value if isinstance(value, Static) and isinstance(value.value, str) else None
+        is_empty = is_one and known == ""  # which no argument would look like
+        if isinstance(value, Text) or (not is_empty and (caught or known is not None)):
             return name, *self.message(value, node)
         text, args = self.message(Seq((value,)) if is_one else value, node)
         if not _can_be_read(text, len(args)):
