@@ -296,7 +296,7 @@ def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]
     found: dict[str, Any] = {}
 
     def visit(shape: Shape, value: Any) -> None:
-        if shape.kind in ("opaque", *ONE_LEAF) and shape.kind != "numbers":
+        if shape.kind in ("leaf", "opaque", "generator", "text"):
             return
         found[shape.path] = value
         parts = _parts(shape, value) if shape.items else []

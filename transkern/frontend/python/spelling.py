@@ -90,7 +90,7 @@ def method(ctx: Context, text: Value, name: str, args: Sequence[Value]) -> Value
             return _joined_of(ctx, name, [held])
         case "zfill", [width] if not isinstance(held, Static):
             return _joined_of(ctx, name, [held, width])
-        case "count", [Char() | Static(str()) as one] if isinstance(one, Char) or len(one.value) == 1:
+        case "count", [one] if characters.code_of(one) is not None:
             return compose(ctx, "lists", "count", [held, one], {})
         case "startswith" | "endswith", [part_] if (given := _given(ctx, part_)) is not None:
             return compose(ctx, "texts", name, [held, given], {})

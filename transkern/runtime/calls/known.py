@@ -141,7 +141,8 @@ class Known:
     def refuse_texts(self, demands: set[str]) -> set[str]:
         """Takes those of the demands back that are of texts, for good, as code for these is refused; which they
         were."""
-        texts = {d for d in demands if d.endswith(VARIES) and any(type(v) is str for v in self.seen.get(_path(d), ()))}
+        of_texts = {path + VARIES for path, seen in self.seen.items() if any(type(v) is str for v in seen)}
+        texts = demands & of_texts
         if texts:
             self.only_known_texts = True
             self.demands -= texts
@@ -177,10 +178,6 @@ class Known:
 def _are_data(seen: set[Any]) -> bool:
     """Whether values are not the few that options have."""
     return len(seen) > _MANY_TEXTS or any(not isinstance(v, str) or len(v) >= _LONG for v in seen)
-
-
-def _path(demand: str) -> str:
-    return demand.removesuffix(VARIES)
 
 
 def _without_extents(types: tuple[Any, ...]) -> tuple[Any, ...]:
