@@ -57,6 +57,7 @@ class Snapshot(NamedTuple):
     aliasing: aliasing.Saved
     handed: set[int]
     rows: twins.Rows
+    conditions: int  # that are known to hold
 
 
 class Context:
@@ -90,13 +91,13 @@ class Context:
         self.session.step(_SNAPSHOT)
         return Snapshot(
             self.names.save(), dict(self.facts.ranges), len(self.emitter.out), self.aliasing.save(),
-            set(self.heap.handed), self.lists.twins.rows.copy(),
+            set(self.heap.handed), self.lists.twins.rows.copy(), len(self.facts.conditions),
         )  # fmt: skip
 
     def restore(self, state: Snapshot) -> None:
         self.names.restore(state.names)
         self.facts.ranges = dict(state.ranges)
-        del self.emitter.out[state.length :]
+        del self.emitter.out[state.length :], self.facts.conditions[state.conditions :]
         self.aliasing.restore(state.aliasing)
         self.heap.handed = set(state.handed)
         self.lists.twins.rows = state.rows.copy()
