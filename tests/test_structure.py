@@ -35,6 +35,7 @@ LATE = {
     "transkern.runtime.caching.cached": "code from the disk cache needs no compiler, and no printer",
     "transkern.runtime.caching.making": "code from the disk cache needs no compiler",
     "transkern.runtime.calls.instead": "parts are looked for where a function is refused",
+    "transkern.runtime.calls.outside": "the front end is loaded where somebody asks for a text",
     "transkern.runtime.calls.settling": "the front end is loaded with the first call that is no known one",
     "transkern.runtime.calls.stated": "the front end is loaded where somebody asks for types",
     "transkern.runtime.compiled": "the front end is loaded with the first call that is no known one",

@@ -53,7 +53,7 @@ def test_differences_are_named(found: Any, wanted: Any, text: str) -> None:
 
 def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(function: Any, args: Any, outside: Any) -> Any:
-        return (np.array([9.0]), 3), None, args
+        return verifying.Expected((np.array([9.0]), 3), None, args, {})
 
     monkeypatch.setattr(verifying, "expected", wrong)
     with pytest.raises(transkern.VerificationError, match=r"`scale`: the result\[0\] is float64\[3\], with NumPy"):
@@ -61,7 +61,7 @@ def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_exception_that_numpy_does_not_raise_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifying, "expected", lambda function, args, outside: (None, None, args))
+    monkeypatch.setattr(verifying, "expected", lambda function, args, outside: verifying.Expected(None, None, args, {}))
     with pytest.raises(transkern.VerificationError, match="ValueError: -3 is negative"):
         transkern.compile(scale, target="cpu", verify=True)(np.ones(4), {"sum": 0.0}, -3)
 

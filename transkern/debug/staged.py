@@ -122,7 +122,7 @@ def _problem(staged: Staged, args: Sequence[Any], expected: Any) -> str:
     except Exception as error:  # the function's own, or one of a pass
         raised = error
     try:
-        verifying.check(staged.function.__name__, found, raised, mine, expected)
+        verifying.check(staged.function.__name__, found, raised, mine, expected.outside, expected)
     except VerificationError as error:
         return str(error)
     return ""

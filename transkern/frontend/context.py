@@ -139,7 +139,7 @@ class Context:
         if isinstance(before, Seq) and before.row_of is not None:
             handing.fail_row(self, before.row_of)
         if is_outside(before):
-            handing.fail_outside(self)
+            handing.fail_outside(self, before)
         if not isinstance(value, Object):
             if isinstance(value, Seq):
                 choices.stand_together(self, choices.sites_of(self, value.of), "a change of one of several lists")

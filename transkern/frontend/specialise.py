@@ -19,6 +19,7 @@ from transkern.frontend.sources.source import frame_of, span_of
 from transkern.frontend.state.inputs import Change
 from transkern.frontend.state.learned import Learned, plain
 from transkern.frontend.syntax.syntax import parameter_names
+from transkern.frontend.translate.binding import outside
 from transkern.frontend.translate.parameters import argument
 from transkern.frontend.translate.translate import Translator
 from transkern.frontend.values import large
@@ -157,6 +158,7 @@ def _too_deep(ctx: Context) -> Exception:
 def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.Program:
     scope, node = function.scope, function.node
     names = parameter_names(node)
+    names += outside.parameters(types[len(names) :], names)
     if len(types) != len(names):
         given = f"{len(types)} type{'' if len(types) == 1 else 's'} given"
         problem = f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {given}"
@@ -168,6 +170,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     translator = Translator(ctx, scope, node, env, inlined=False)  # some arguments are made of what is passed for them
     for name, kind in zip(names, types, strict=True):
         env[name] = argument(ctx, params, name, kind)
+        outside.take(ctx, kind, env[name])
     ctx.names.taken |= ctx.inputs.sizes
     ctx.lists.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.learned.pooled.items()}
     for first in sorted(set(ctx.learned.together.values()), key=repr):

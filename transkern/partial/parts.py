@@ -6,12 +6,13 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.refused import all_refusals
+from transkern.frontend.sources.module_names import as_written
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import ArgType, OpaqueType, structured, types_of
@@ -31,12 +32,18 @@ class InParts:
     refusals: Sequence[CompileError]
 
 
+def _read(function: types.FunctionType) -> Function:
+    """A function as it is written: what runs in Python looks names of modules up there."""
+    read = live_function(function)
+    return replace(read, node=as_written(read.node))
+
+
 def parts_between(
     function: types.FunctionType, arg_types: Sequence[ArgType], reserves: bool,
     compiled: Callable[[types.FunctionType, bool], Callable[..., Any]],
 ) -> InParts | None:  # fmt: skip
     """The function in parts, where it is refused for arguments of these types; None where it stays whole."""
-    read = live_function(function)
+    read = _read(function)
     if not isinstance(read.node, ast.FunctionDef):
         return None
     found = _refusals(function, read, arg_types, reserves)
@@ -49,7 +56,7 @@ def refused_places(
     function: types.FunctionType, arg_types: Sequence[ArgType], reserves: bool
 ) -> dict[Place, CompileError]:
     """Where the statements of a function's file stand that are refused for arguments of these types, and why."""
-    read = live_function(function)
+    read = _read(function)
     if not isinstance(read.node, ast.FunctionDef):
         return {}
     found = [e for e in _refusals(function, read, arg_types, reserves) if e.own]
@@ -58,7 +65,7 @@ def refused_places(
 
 def places_at(function: types.FunctionType, spans: Collection[Span]) -> set[Place]:
     """Where the statements of a function's file stand that are at these places; none where some are not in it."""
-    read = live_function(function)
+    read = _read(function)
     inside = [place_of(s) for s in ast.walk(read.node) if isinstance(s, ast.stmt) and s is not read.node]
     found = set()
     for span in spans:

@@ -18,6 +18,7 @@ from transkern.runtime import disabling, floating, pickling, structures
 from transkern.runtime.boundary import Build, own_errors, public, shown
 from transkern.runtime.calls.instead import InNumpy, beside, parts_of, say_if_compiled_often, say_that_numpy_runs
 from transkern.runtime.calls.known import Known
+from transkern.runtime.calls.outside import Outside, Wanted
 from transkern.runtime.calls.settling import call_numpy, call_slowly, call_structured
 from transkern.runtime.calls.stated import types_for
 from transkern.runtime.device_calls import DeviceCalls
@@ -75,6 +76,7 @@ class Compiled:
         self.gradient: Compiled | None = None
         self.gradient_takes_result = False
         self.in_numpy = InNumpy()
+        self.outside = Outside(self.function)
         self._begin()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -88,7 +90,7 @@ class Compiled:
         if not self._is_special:
             given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
             if given is not None:
-                result = self._fast(*given)
+                result = self._fast(*given, *self._more) if self._more else self._fast(*given)
                 if result is not NotImplemented:
                     return result
         try:
@@ -141,7 +143,7 @@ class Compiled:
             failed = error
         made = self.known.last
         if made is not None and id(made) not in self.known.verified:
-            verifying.check(self.function.__name__, found, failed, values, wanted)
+            verifying.check(self.function.__name__, found, failed, values, outside, wanted)
             self.known.verified.add(id(made))
         self.known.last = made or before
         if failed is not None:
@@ -154,8 +156,8 @@ class Compiled:
         self._running: Any = self.function if isinstance(self.function, types.FunctionType) else _nothing
         self._code = self._running.__code__
         self._parameters = Parameters(self.function)
-        self._names, self._variadic = self._parameters.names, self._parameters.variadic
-        self._count = self._parameters.count
+        self._names, self._variadic = [*self._parameters.names, *self.outside.parameters], self._parameters.variadic
+        self._count, self._more = self._parameters.count, self.outside.values
         self._on_device = DeviceCalls(self._names, self.known.serve)
         # calls that cannot go straight to the code
         self._is_special = (
@@ -164,6 +166,10 @@ class Compiled:
 
     def _forget(self) -> None:
         """What the function was compiled with has changed: the code is not for later calls (`calls.known.renew`)."""
+        if self._running.__code__ is self._code:
+            self.outside.vary(self.known.watched, self._parameters.names)
+        else:
+            self.outside = Outside(self.function)
         self.known.forget()
         self._fast = _nothing
         self._begin()
@@ -214,9 +220,12 @@ class Compiled:
 
     def call_on_target(self, values: list[Any]) -> Any:
         """A call with a value for each parameter, among them arrays that JAX traces, on a target that is traced."""
-        if structures.is_plain(values):
-            return call_numpy(self, values, chosen(self.target, "jax", values))
-        return call_structured(self, values, functools.partial(self._parameters.call, self.function, values), False)
+        try:
+            if structures.is_plain(values):
+                return call_numpy(self, values, chosen(self.target, "jax", values))
+            return call_structured(self, values, functools.partial(self._parameters.call, self.function, values), False)
+        except Wanted as wanted:  # what is traced binds no names of modules
+            raise wanted.problem from None
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         """Code for these types; None where the function is to run in NumPy instead."""
@@ -228,7 +237,7 @@ class Compiled:
             with own_errors(self.function, Build(key_types, target, self.options)):
                 made = build(self.function, key_types, target, self.options)
         except TranskernError as error:
-            if self.fallback != "numpy":
+            if self.fallback != "numpy" or self.outside.varies:
                 raise self._told(error, key_types, target) from error.__cause__
             self.known.refused[target, key_types] = self._in_parts(error, key_types, target)
             return None

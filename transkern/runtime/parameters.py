@@ -59,7 +59,9 @@ class Parameters:
         return [bound.arguments[name] for name in self.names]
 
     def call(self, function: Callable[..., Any], values: Sequence[Any]) -> Any:
-        """The function itself, with its arguments as `bind` gives them."""
+        """The function itself, with its arguments as `bind` gives them; of what is passed behind them (`calls.outside`)
+        it knows itself."""
+        values = values[: len(self.names)]
         if self.count == len(values) and not self.variadic:
             return function(*values)
         bound = self.signature.bind_partial()

@@ -5,29 +5,65 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from transkern.errors import VerificationError
+from transkern.plain import is_plain_object
 from transkern.runtime.structures import attributes_of
 
 _ULPS = 64
 
 
-def expected(
-    function: Callable[..., Any], args: Sequence[Any], outside: Mapping[str, Any]
-) -> tuple[Any, Exception | None, Sequence[Any]]:
-    """What NumPy gives for copies of the arguments: the result or the exception, and the arguments after the call.
-    Random generators are as before: NumPy's own, and those among what the function finds `outside`."""
-    mine = copy.deepcopy(tuple(args))
-    with np.errstate(all="ignore"), warnings.catch_warnings(), _generators_as_they_are(outside):
+class Expected(NamedTuple):
+    """What NumPy gives: the result or the exception, and the arguments and the module's data after the call."""
+
+    result: Any
+    error: Exception | None
+    args: Sequence[Any]
+    outside: Mapping[str, Any]
+
+
+def expected(function: Callable[..., Any], args: Sequence[Any], outside: dict[str, Any]) -> Expected:
+    """What NumPy gives for copies of the arguments, and of the data among what the function finds `outside`. Random
+    generators are as before: NumPy's own, and those outside."""
+    shared: dict[int, Any] = {}  # what is both an argument and outside is one thing in the copies
+    mine = copy.deepcopy(tuple(args), shared)
+    result, failed = None, None
+    with (
+        np.errstate(all="ignore"), warnings.catch_warnings(), _generators_as_they_are(outside),
+        _copies_of_data(outside, shared) as after,
+    ):  # fmt: skip
         warnings.simplefilter("ignore")
         try:
-            return function(*mine), None, mine
+            result = function(*mine)
         except Exception as error:  # the function's own
-            return None, error, mine
+            failed = error
+    return Expected(result, failed, mine, after)
+
+
+@contextmanager
+def _copies_of_data(outside: dict[str, Any], shared: dict[int, Any]) -> Iterator[dict[str, Any]]:
+    """Within, the names of a module stand for copies of their numbers, arrays, lists, dicts and objects; gives what
+    they stand for behind it, but for the objects."""
+    before = {name: v for name, v in outside.items() if _is_data(v) or is_plain_object(v)}
+    after: dict[str, Any] = {}
+    for name, value in before.items():
+        with suppress(Exception):  # there is something in it that cannot be copied
+            after[name] = outside[name] = copy.deepcopy(value, shared)
+    try:
+        yield after
+    finally:
+        found = {name: outside[name] for name in after}
+        after.clear()
+        after.update((name, value) for name, value in found.items() if _is_data(value))
+        outside.update(before)
+
+
+def _is_data(value: Any) -> bool:
+    return isinstance(value, (int, float, complex, np.generic, np.ndarray)) or type(value) in (list, dict)
 
 
 @contextmanager
@@ -45,14 +81,18 @@ def _generators_as_they_are(outside: Mapping[str, Any]) -> Iterator[None]:
             old.set_state(state)
 
 
-def check(name: str, found: Any, error: Exception | None, args: Sequence[Any], wanted: Any) -> None:
+def check(
+    name: str, found: Any, error: Exception | None, args: Sequence[Any], outside: Mapping[str, Any], wanted: Expected
+) -> None:
     """Raises VerificationError with the first difference between a call's outcome and NumPy's."""
-    result, failed, after = wanted
+    result, failed, after, data = wanted
     if type(error) is not type(failed) or str(error) != str(failed):
         raise VerificationError(f"`{name}` gave {_told(error, found)}, and with NumPy {_told(failed, result)}")
     problem = "" if failed is not None else difference(found, result, "the result")
     for position, (mine, theirs) in enumerate(zip(args, after, strict=True)):
         problem = problem or difference(mine, theirs, f"argument {position} after the call")
+    for bound, theirs in data.items():
+        problem = problem or difference(outside.get(bound), theirs, f"`{bound}` of the module after the call")
     if problem:
         raise VerificationError(f"`{name}`: {problem}")
 

@@ -15,6 +15,7 @@ from transkern.frontend.numpy import flats, outputs, shaping
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.sources.source import live_function
+from transkern.frontend.state import handing
 from transkern.frontend.subscripts import storing
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
@@ -69,7 +70,9 @@ def put_attribute(body: Assignments, target: ast.Attribute, owner: Value, value:
         body.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
     else:
         problem = f"an assignment to `.{target.attr}` of {describe(base)}"
-        ctx.fail(refusals.TARGET, problem, "assign to a name or a subscript", target)
+        error = ctx.error(refusals.TARGET, problem, "assign to a name or a subscript", target)
+        handing.ask_for_name(ctx, base.value if isinstance(base, Static) else base, error)
+        raise error
 
 
 def set_by_property(body: Assignments, owner: Value, name: str, value: Value) -> bool:

@@ -94,7 +94,7 @@ def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
 def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.outside:
-        handing.fail_outside(ctx)
+        handing.fail_outside(ctx, owner)
     if owner.kind == "tuple":
         ctx.fail(refusals.OPERANDS, "a change of a tuple", "make a list of it: list(t)")
     if owner.prefix and (grows or twins.are_rows_shared(ctx, owner)):

@@ -19,6 +19,7 @@ from transkern.frontend.recursion.blocks import (
     following,
     stored_in,
 )
+from transkern.frontend.sources.module_names import ThroughModule
 from transkern.frontend.syntax.desugar import WHOLE, assign, load, placed
 from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
@@ -57,7 +58,7 @@ def _check(node: ast.FunctionDef, body: Sequence[ast.stmt], is_self: IsSelf) -> 
         for x in all_nodes(s):
             if isinstance(x, (ast.FunctionDef, ast.ClassDef)) and any(map(is_self, all_nodes(x))):
                 raise NotRewritten("a call of the function by one in it", x)
-            if isinstance(x, (ast.Global, ast.Nonlocal)):
+            if isinstance(x, (ast.Global, ast.Nonlocal)) and not isinstance(x, ThroughModule):
                 raise NotRewritten(f"`{ast.unparse(x)}` in a function that calls itself", x)
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError
+from transkern.frontend.sources.module_names import through_module
 from transkern.parsing import all_nodes, child_nodes, parse
 from transkern.standing_in import plain_code
 from transkern.texts_read import texts_of
@@ -91,6 +92,7 @@ def written(target: types.FunctionType) -> Written:
         assert again is not None
         node = again
     mangle(node, place.kind)
+    through_module(node)
     return Written(node, place.file, place.lines, place.exact)
 
 

@@ -5,12 +5,14 @@ What has been copied so is not to be changed afterwards, nor in the next iterati
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.state import aliasing, choices, twins
-from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Value, children, lies
+from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Static, Value, children, lies
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
 from transkern.records import replace
@@ -119,7 +121,23 @@ def fail_row(ctx: Context, owner: GrowingList) -> NoReturn:
     raise error
 
 
-def fail_outside(ctx: Context) -> NoReturn:
-    """A list, dict or set that others have, too, was to be changed."""
-    problem = "a change of a list or dict from outside the function"
-    ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
+def fail_outside(ctx: Context, value: Value, what: str = "a list or dict", node: ast.AST | None = None) -> NoReturn:
+    """Something that others have, too, was to be changed. What a module has under a name is to be an argument then."""
+    problem = f"a change of {what} from outside the function"
+    error = ctx.error(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first", node)
+    ask_for_name(ctx, value.value if isinstance(value, Static) else value, error)
+    raise error
+
+
+AT_A_CALL = "at a call"
+"""In place of what to ask for: it can be asked for where the module runs, and is not read as text."""
+
+
+def ask_for_name(ctx: Context, value: object, problem: CompileError) -> None:
+    """Has the name of a module, under which `value` was found, as an argument, which may change; `problem` is what to
+    raise where it cannot be one."""
+    found = ctx.scopes.origins.get(id(value))
+    if found is not None and found[1] == AT_A_CALL:
+        problem.as_text = True
+    elif found is not None:
+        raise NeedsConstant(found[1], problem)

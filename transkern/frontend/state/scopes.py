@@ -28,6 +28,9 @@ class Scopes:
         self.places: dict[str, Span] = {}  # where each name was assigned last
         self.globals_now: dict[tuple[int, str], Value] = {}  # names that a manager has bound for its block
         self.globals_first: dict[tuple[int, str], Value | None] = {}  # and what they stand for else
+        self.of_modules: dict[int, Value] = {}  # the modules' names that are arguments, by the modules (`module_names`)
+        # what has been found in modules, by its identity: it, and what to ask for where it changes
+        self.origins: dict[int, tuple[object, str]] = {}
         self.managing: tuple[tuple[int, ...], int] | None = None  # where a manager is entered or left: it may bind them
         self.filters: list[str] | None = None  # what is done with warnings, within `warnings.catch_warnings`
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from transkern import refusals
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, choices, evaluating, memory
-from transkern.frontend.values.values import CHOSEN, Array, Scalar, Seq, Unbound, Value
+from transkern.frontend.state import aliasing, choices, evaluating, handing, memory
+from transkern.frontend.values.values import CHOSEN, Array, Scalar, Seq, Static, Unbound, Value
 from transkern.ir.expr import Expr
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.traverse import buffers_read
@@ -21,9 +21,9 @@ def before_write(ctx: Context, buffer: str) -> None:
 
     What was known of all its elements no longer holds, also not earlier in the loops around this store.
     """
-    if any(buffer == name and not isinstance(c, SharedGenerator) for name, c in ctx.inputs.captured):
-        problem = "a change of an array from outside the function"
-        ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
+    for name, constant in ctx.inputs.captured:
+        if buffer == name and not isinstance(constant, SharedGenerator):
+            handing.fail_outside(ctx, Static(constant), "an array")
     if buffer in ctx.aliasing.chosen:
         choices.fork(ctx, None, buffer)
         name, decides = ctx.aliasing.chosen[buffer]

@@ -19,7 +19,7 @@ from transkern.frontend.numpy import outputs
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import warn_discarded
 from transkern.frontend.python.whole import exact_expr
-from transkern.frontend.state import aliasing, stores
+from transkern.frontend.state import aliasing, handing, stores
 from transkern.frontend.subscripts.arrays import check_count, first_place, names_elements, outside_text, place
 from transkern.frontend.subscripts.positions import check_subscripts
 from transkern.frontend.subscripts.storable import Before, check_numbers, check_same_kind, each_of_type, storable
@@ -265,8 +265,7 @@ def is_constant_array(value: Value) -> bool:
 def check_own(ctx: Context, value: Value, node: ast.AST | None = None) -> None:
     """Raises CompileError where `value`, which is about to change, is an array of the module's."""
     if is_constant_array(value):
-        problem = "a change of an array from outside the function"
-        ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first", node)
+        handing.fail_outside(ctx, value, "an array", node)
 
 
 def _filtered_write(

@@ -18,18 +18,20 @@ from transkern.errors import EMPTY
 from transkern.frontend.containers import objects
 from transkern.frontend.context import Context
 from transkern.frontend.numpy import strided
-from transkern.frontend.numpy.arrays import as_array, opened
+from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.elementwise import part
 from transkern.frontend.numpy.shaping import (
     flat,
     transpose,
 )  # fmt: skip
 from transkern.frontend.python.spelling import METHODS
+from transkern.frontend.sources.module_names import Name, demand_for
 from transkern.frontend.sources.observed import note, passing
 from transkern.frontend.sources.source import from_object, function_of, known_object, live_function
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.arrays import shape_of
 from transkern.frontend.translate import special_methods
+from transkern.frontend.translate.binding import outside
 from transkern.frontend.values import classes, doubts, python_types
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
@@ -265,9 +267,9 @@ def _number_attribute(ctx: Context, value: Static, name: str) -> Value:
 def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     """An attribute of a Python object that is known at specialisation: a class, an enum's member, a module."""
     if isinstance(owner, types.ModuleType):
+        if (held := outside.found_in(ctx, id(vars(owner)), name)) is not None:
+            return held
         note(vars(owner), name)
-        if (id(vars(owner)), name) in ctx.scopes.globals_now:
-            return ctx.scopes.globals_now[id(vars(owner)), name]
     if isinstance(owner, TextScope):  # a module read as text
         known = owner.member(name)
         if known is None:
@@ -310,7 +312,10 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     if value is None:
         problem = f"`.{name}`, a {type(found).__name__}, cannot take part"
         ctx.fail(refusals.ARGUMENT_TYPE, problem, "pass what is needed of it as an argument")
-    return opened(ctx, value)
+    _, demand = ctx.scopes.origins.get(id(owner), (None, None))
+    if isinstance(owner, types.ModuleType):
+        demand = demand_for(Name(vars(owner), name))
+    return outside.taken(ctx, value, demand)
 
 
 def _check_descriptor(ctx: Context, owner: object, written: object, name: str) -> None:

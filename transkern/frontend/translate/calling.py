@@ -26,6 +26,7 @@ from transkern.frontend.python import accumulated, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.sources import memoised
 from transkern.frontend.sources.decorators import decorated
+from transkern.frontend.sources.module_names import as_written
 from transkern.frontend.sources.source import frame_of
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.subscripts.keys import constant_object
@@ -270,6 +271,8 @@ class Calls(Constructions):
     ) -> Value:
         """A call of a plain function, its body translated in place."""
         ctx = self.ctx
+        if ctx.scopes.managing is not None:
+            function = replace(function, node=as_written(function.node))
         read = isinstance(function.scope, TextScope) and not function.decorated
         if read and getattr(function.node, "decorator_list", []):
             outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)

@@ -18,13 +18,11 @@ from transkern.frontend.anew import Finding, NotKnown, Site
 from transkern.frontend.bodies import At
 from transkern.frontend.containers import empties, hashed, sequences
 from transkern.frontend.numpy import grids
-from transkern.frontend.numpy.arrays import opened
 from transkern.frontend.numpy.elementwise import apply
 from transkern.frontend.python.texts import as_text, quoted, together
 from transkern.frontend.refused import LEFT_OUT
 from transkern.frontend.sources.constants import not_told
 from transkern.frontend.sources.measures import MOST_KEYS, NotComputed, check_items
-from transkern.frontend.sources.observed import passing
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import choices
 from transkern.frontend.subscripts.indexing import subscript
@@ -34,8 +32,8 @@ from transkern.frontend.syntax.parts import part_alone
 from transkern.frontend.syntax.syntax import local_names
 from transkern.frontend.translate import attributes, object_operators
 from transkern.frontend.translate.arguments import TABLE
+from transkern.frontend.translate.binding import outside
 from transkern.frontend.translate.comprehensions import Comprehensions
-from transkern.frontend.translate.managers import space_of
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
@@ -315,9 +313,7 @@ class Expressions(Comprehensions):
     def name(self, name: str, node: ast.AST) -> Value:
         value = self.env.get(name)
         if value is None and name not in local_names(self.node):
-            with passing():
-                value = self.ctx.scopes.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
-            value = None if value is None else opened(self.ctx, value)
+            value = outside.looked_up(self.ctx, self.scope, name)
         missing = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
             if " " in name or name in local_names(self.node):

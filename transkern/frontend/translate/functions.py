@@ -39,6 +39,7 @@ from transkern.frontend.python.texts import text_method
 from transkern.frontend.python.whole import check_unsigned, exact_expr, python_number
 from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.signatures import check_call
+from transkern.frontend.state import handing
 from transkern.frontend.subscripts.arrays import array_item
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.subscripts.storable import converted, storable
@@ -310,8 +311,7 @@ def call_method(
                 if isinstance(receiver, Scalar):
                     help = "call it of an array"
                     ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}()` of {describe(receiver)}", help)
-                problem = "a change of an array from outside the function"
-                ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
+                handing.fail_outside(ctx, receiver, "an array")
             if name == "resize" and isinstance(receiver, Array):
                 problem = "`.resize()`, which changes the size of an array in place"
                 ctx.fail(refusals.UNKNOWN_ATTRIBUTE, problem, "make an array of the new size")

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from transkern import refusals
 from transkern.frontend.anew import Terminated
 from transkern.frontend.context import Context
-from transkern.frontend.sources.source import LiveScope
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.translate.binding.outside import found_in, space_of
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import Bound, Function, Known, Scope, Static, Value
 from transkern.parsing import all_nodes
@@ -135,13 +135,11 @@ def bind_global(ctx: Context, scope: Scope, name: str, value: Value) -> None:
     if not isinstance(value, Static) or ctx.scopes.managing != (ctx.control.loop_path, len(ctx.emitter.around)):
         ctx.fail(refusals.OUTSIDE_CHANGED, "assigning a global name at run time", "pass the value in and return it")
     key = (space_of(scope), name)
+    if found_in(ctx, *key) is not None and key not in ctx.scopes.globals_now:  # it is an argument
+        problem = f"`{name}`, which a manager binds for its block, and a function binds, too"
+        ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it")
     ctx.scopes.globals_first.setdefault(key, scope.lookup(name))
     ctx.scopes.globals_now = {**ctx.scopes.globals_now, key: value}
-
-
-def space_of(scope: Scope) -> int:
-    """The globals that a scope looks names up in."""
-    return id(scope.owner.__globals__) if isinstance(scope, LiveScope) else id(scope)
 
 
 @handles("warnings.simplefilter", names="action category lineno append")

@@ -24,6 +24,7 @@ from transkern.frontend.sources.decorators import decorated
 from transkern.frontend.sources.effects import imported_path
 from transkern.frontend.sources.identity import is_known_library
 from transkern.frontend.sources.measures import NotComputed
+from transkern.frontend.sources.module_names import ThroughModule
 from transkern.frontend.sources.source import known_object, span_of
 from transkern.frontend.state import guards
 from transkern.frontend.subscripts.keys import constant_slice, dict_item, key_of
@@ -32,7 +33,7 @@ from transkern.frontend.syntax.iterators import check_iterator
 from transkern.frontend.syntax.liveness import live_behind
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
-from transkern.frontend.translate.binding import in_place
+from transkern.frontend.translate.binding import in_place, outside
 from transkern.frontend.translate.expressions import BINARY
 from transkern.frontend.values import python_types
 from transkern.frontend.values.describing import describe
@@ -213,9 +214,10 @@ class Translator(Loops):
                 elif isinstance(node, ast.Nonlocal):
                     problem = f"`{ast.unparse(node)}`: assigning a name of the function around"
                     self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
-                elif isinstance(node, ast.Global) and self.ctx.scopes.managing is None:
-                    problem = f"`{ast.unparse(node)}`: assigning a global name"
-                    self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
+                elif isinstance(node, ThroughModule) or (
+                    isinstance(node, ast.Global) and self.ctx.scopes.managing is None
+                ):
+                    outside.are_arguments(self.ctx, self.scope, node)
                 elif isinstance(node, ast.Global):
                     self.globals |= set(node.names)
             case ast.AugAssign(target=target, op=op, value=value):

@@ -190,11 +190,11 @@ def _for_stated(compiled: Compiled, kinds: Types, target: str) -> tuple[str, boo
     if not TARGETS[target].in_place:  # as for a call: elements are copied to a device
         kinds = tuple(replace(kind, aligned=True) if isinstance(kind, ArrayType) else kind for kind in kinds)
     for _ in range(_CONSTANTS):
-        called = as_called(compiled._names, kinds, demands)
+        called = as_called(compiled._parameters.names, kinds, demands)
         try:
             return "", compiled.prepare(called, target).from_cache
         except NeedsConstant as need:
-            if as_called(compiled._names, kinds, demands | {need.demand}) == called:
+            if as_called(compiled._parameters.names, kinds, demands | {need.demand}) == called:
                 return f"`{need.demand}` is part of the code, and its value is not stated", False
             demands.add(need.demand)
     return "its translation asks for ever more constants", False

@@ -11,6 +11,7 @@ from transkern import limits
 from transkern.frontend.sources.observed import Looks, observing
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import making, surveys
+from transkern.runtime.calls.outside import with_names
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets import table
 
@@ -48,7 +49,9 @@ def texts(
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        program = making.program_for(function, arg_types, target, options, lends=False)
+        program = with_names(
+            function, arg_types, lambda types: making.program_for(function, types, target, options, lends=False)
+        )
         return program_texts(program, target, options.allow_float32, live_function(function))
 
 
@@ -68,7 +71,9 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: st
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        return explained(pipeline.translated(live_function(function), arg_types, target, lends=True), target)
+        live = live_function(function)
+        made = with_names(function, arg_types, lambda types: pipeline.translated(live, types, target, lends=True))
+        return explained(made, target)
 
 
 def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> tuple[tuple[Any, ...], bool]:
@@ -77,7 +82,8 @@ def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        return advice.advise(live_function(function), arg_types, target)
+        live = live_function(function)
+        return with_names(function, arg_types, lambda types: advice.advise(live, types, target))
 
 
 def explained(made: Any, target: str = "cpu") -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.sources.module_names import ModuleNames
 from transkern.standing_in import plain_code
 
 _KINDS = (
@@ -95,7 +96,7 @@ def held_by(kind: Any) -> Iterator[Any]:
     """The classes, functions and other objects that stand in an argument's type, and may do this or that."""
     inner = getattr(kind, "items", None)
     if isinstance(inner, tuple):
-        if kind.of is not None:
+        if kind.of is not None and not issubclass(kind.of, ModuleNames):
             yield kind.of
         yield from (key for key in kind.keys if of_constant(key) is None)
         for item in inner:

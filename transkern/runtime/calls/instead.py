@@ -42,7 +42,7 @@ def beside(
         return compiled.function, ()
     from transkern.partial.parts import type_beside
 
-    values = compiled._parameters.bind(args, keywords)
+    values = [*compiled._parameters.bind(args, keywords), *compiled.outside.values]
     names = compiled._names
     known = tuple(type_beside(name, value, names) for name, value in zip(names, values, strict=True))
     target = chosen(compiled.target, None)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.runtime import floating, foreign, structures
+from transkern.frontend.sources.module_names import Name, demand_for, demanded
+from transkern.runtime import arrays, floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.caching.few import ask
+from transkern.runtime.calls.outside import Wanted, changed_in, data_of
 from transkern.runtime.calls.taking import taker
 from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
@@ -26,8 +28,22 @@ __tracebackhide__ = True  # pytest: what a user looks for is in the frames aroun
 
 def call_slowly(compiled: Compiled, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """A call for which no code is known at once."""
+    own = compiled._parameters.names
+    while True:
+        try:
+            return _call(compiled, args, keywords)
+        except Wanted as wanted:
+            if not compiled.outside.take(wanted.demands, own):
+                raise wanted.problem from None
+        except CompileError:
+            if not compiled.outside.refuse(own):
+                raise
+        compiled._forget()
+
+
+def _call(compiled: Compiled, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     bind = compiled._variadic or keywords or len(args) != compiled._count
-    values = compiled._parameters.bind(args, keywords) if bind else list(args)
+    values = [*(compiled._parameters.bind(args, keywords) if bind else args), *compiled.outside.values]
     if not structures.is_plain(values) or compiled.known.by_characters(zip(compiled._names, values, strict=True)):
         if compiled.in_numpy.is_brief:  # to take lists and objects apart takes longer than what it does with them
             return compiled._in_numpy(partial(compiled._parameters.call, compiled.function, values))
@@ -50,7 +66,6 @@ def call_numpy(
 ) -> Any:  # fmt: skip
     """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
     from transkern.frontend.values.types import is_array, structured, types_of
-    from transkern.runtime import arrays
 
     owners = owners or {}
     demands = set(compiled.known.demands)
@@ -100,6 +115,8 @@ def call_numpy(
             if found is not None and found.few:
                 ask(found.few, leaf_types)
         except NeedsConstant as need:
+            if demanded(need.demand) is not None:
+                raise Wanted(need.problem, (need.demand, *need.more)) from None
             if need.demand in demands or not (need.demand in names or need.demand.rpartition(".")[0] in names):
                 raise need.problem from None
             compiled.known.demands |= {need.demand, *need.more}
@@ -144,6 +161,8 @@ def call_numpy(
                 readonly |= unwritable
                 continue
             _check_device_call(compiled, found, names, values)
+        if (data := data_of(found)) and (changed := changed_in(found, data, names, values, owners)):
+            raise Wanted(_changed_outside(compiled, changed[0]), map(demand_for, changed))
         if shapes is not None and structures.has_generators(shapes):
             with structures.drawn_from(shapes, whole, values):
                 result = run(found, found.call, values, owners)
@@ -153,7 +172,7 @@ def call_numpy(
             if target == "cpu" and not shared and not readonly:
                 if shapes is None:
                     call = guarded(found, leaf_types, compiled.known.takes_small)
-                    compiled._fast = compiled.known.faster(found, call)
+                    compiled._fast = compiled.known.faster(found, _changing_nothing_else(found, names, call))
                 else:
                     _remember(compiled, found, leaf_types, shapes)
                 compiled.known.watch(found)
@@ -192,6 +211,8 @@ def call_structured(compiled: Compiled, values: list[Any], plain: Callable[[], A
         from transkern.frameworks.tracing import call_traced
 
         return call_traced(compiled, values, kind)
+    if kind not in (None, "cupy") and (bound := compiled.outside.binds):
+        raise _bound_to_foreign(compiled, bound, kind)
     owners = structures.containers(shapes, values)
 
     def call(inner: list[Any], target: str) -> Any:
@@ -224,11 +245,14 @@ def _remember(
     """The next call with arguments of this structure goes straight to the code."""
     call = guarded(found, leaf_types, compiled.known.takes_small)
     take, has_generators = taker(shapes), structures.has_generators(shapes)
+    data, names = data_of(found), [name for shape in shapes for name in shape.leaves()]
 
     def again(*values: Any) -> Any:
         try:
             leaves, owners = take(values)
         except structures.Mismatch:
+            return NotImplemented
+        if data and changed_in(found, data, names, leaves, owners):
             return NotImplemented
         if has_generators:
             with structures.drawn_from(shapes, values, leaves):
@@ -238,14 +262,21 @@ def _remember(
     compiled._fast = compiled.known.faster(found, again)
 
 
+def _changing_nothing_else(made: Specialisation, names: Sequence[str], call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call`, but where it would change what it was made with."""
+    data = data_of(made)
+    if not data:
+        return call
+    return lambda *args: NotImplemented if changed_in(made, data, names, args, {}) else call(*args)
+
+
 def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
     """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
-    from transkern.runtime.arrays import overlapping, overlaps_itself
 
     for name, value in zip(names, values, strict=True):
-        if name in found.written and overlaps_itself(value):
+        if name in found.written and arrays.overlaps_itself(value):
             raise _repeated(compiled, name)
-    for group in overlapping(names, values):
+    for group in arrays.overlapping(names, values):
         if set(group) & set(found.written):
             named = ", ".join(f"`{g}`" for g in group)
             raise CompileError(
@@ -253,6 +284,22 @@ def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequenc
                 f"the arguments {named} share memory, and `{compiled.function.__name__}` writes to it",
                 f'pass copies, or use target="cpu" instead of "{found.target}"',
             )
+
+
+def _bound_to_foreign(compiled: Compiled, bound: str, kind: str | None) -> CompileError:
+    return CompileError(
+        refusals.OUTSIDE_CHANGED,
+        f"`{compiled.function.__name__}` changes `{bound}` of its module, which would be of {kind}'s from then on",
+        "pass the value in and return it, or call the function with NumPy arrays",
+    )
+
+
+def _changed_outside(compiled: Compiled, changed: Name) -> CompileError:
+    return CompileError(
+        refusals.SHARED_MEMORY,
+        f"`{compiled.function.__name__}` changes `{changed.name}`, which it reads from outside, by way of an argument",
+        "pass a copy of it",
+    )
 
 
 def _repeated(compiled: Compiled, name: str) -> CompileError:

@@ -34,8 +34,8 @@ def stated_types(compiled: Compiled, given: tuple[Any, ...] | None = None) -> tu
     found = with_defaults(live_function(compiled.function), known)
     if compiled._variadic:
         raise TypesNeeded(f"`{compiled.function.__name__}` takes any number of arguments: only a call tells them")
-    if len(found) != len(compiled._names):
-        many = f"{len(compiled._names)} parameters, and the types of {len(found)} are stated"
+    if len(found) != len(compiled._parameters.names):
+        many = f"{len(compiled._parameters.names)} parameters, and the types of {len(found)} are stated"
         raise TypesNeeded(f"`{compiled.function.__name__}` has {many}")
     return found
 
@@ -54,7 +54,7 @@ def types_for(compiled: Compiled, types: str | None, called: bool = True) -> tup
         return last.types
     found = types_from_annotations(live_function(compiled.function))
     if found is None:
-        raise TypesNeeded(types_help(compiled.function.__name__, compiled._names, "call it once, or "))
+        raise TypesNeeded(types_help(compiled.function.__name__, compiled._parameters.names, "call it once, or "))
     return found
 
 

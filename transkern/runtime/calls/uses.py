@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from transkern.frontend.sources.module_names import ModuleNames
 from transkern.plain import is_plain_object
 from transkern.runtime.calls.appended import Place, Places, only_appended
 from transkern.runtime.structures import ALL, Used
@@ -45,6 +46,8 @@ def used_by(function: Callable[..., Any]) -> Callable[[str, Any], Used]:
 
     def used(parameter: str, value: Any) -> Used:
         kind = type(value)
+        if isinstance(value, ModuleNames):
+            return Used(value.used)
         is_object = not isinstance(value, tuple) and is_plain_object(value)
         if not isinstance(function, types.FunctionType) or not (is_object or kind in (list, dict)):
             return ALL
