@@ -89,6 +89,7 @@ class Attempt(Compiled):
         given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
         if given is None:
             return NotImplemented
+        given = (*given, *self._more)
         writes = self._writes() if self.options.warnings is not None else None
         saved = self._copies(self._arrays_at(given, writes)) if writes else None if writes is None else {}
         return self._made(lambda: self._fast(*given), saved)
@@ -192,12 +193,23 @@ class Attempt(Compiled):
             self.why = self.why or "takes lists or objects apart, which takes longer than what it does with them"
         raise Declined
 
+    def follow(self, other: Attempt | None) -> None:
+        """Takes those names of modules for arguments that another attempt at the function has found to be."""
+        if other is not None:
+            self.outside = other.outside
+            self._begin()
+
     # --- as if nothing had been tried
+
+    def _given(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by their names, and what is passed behind them."""
+        names = zip(self.outside.parameters, self.outside.values, strict=True)
+        return {**dict(zip(self._names, args, strict=False)), **keywords, **dict(names)}
 
     def _saved(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Saved | None:
         """The arrays among the arguments that a call writes, with copies; None where they would take too long, or where
         what is written is not an argument itself."""
-        given = {**dict(zip(self._names, args, strict=False)), **keywords}
+        given = self._given(args, keywords)
         only = {name: self._used(name, value).names for name, value in given.items()}
         whole = (v if only[name] is None else attributes_of(v, only[name]) for name, v in given.items())
         if self.options.warnings is None or not all(map(_is_known_whole, whole)):
@@ -211,7 +223,7 @@ class Attempt(Compiled):
         self, args: Sequence[Any], keywords: Mapping[str, Any], names: Collection[str] | None
     ) -> dict[str, Any]:
         """The arrays among the arguments, all of them or those that have these names in the code."""
-        given = {**dict(zip(self._names, args, strict=False)), **keywords}
+        given = self._given(args, keywords)
         arrays = (x for name, v in given.items() for x in _arrays(name, v, self._names, self._used(name, v).names))
         return {name: value for name, value in arrays if names is None or name in names}
 

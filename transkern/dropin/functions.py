@@ -301,6 +301,7 @@ class Watched:
         from transkern.dropin.attempt import Ahead
 
         attempt = Ahead(self._twin(), self.watch.target, lambda: True, self.watch.clock, self._brief)
+        attempt.follow(self._attempt)
         attempt.compile_ahead(args, keywords)
         state = COMPILED if attempt.is_made else PARTED if attempt.refused else PYTHON if attempt.why else UNDECIDED
         refused = [[[*place], why] for place, why in attempt.refused.items()]

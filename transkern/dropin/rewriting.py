@@ -203,7 +203,7 @@ def functions_in(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.Fun
 
 def _is_candidate(f: ast.FunctionDef) -> bool:
     own = own_nodes(f.body)
-    if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in own):
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Nonlocal)) for n in own):
         return False
     if f.name.startswith("__") and f.name.endswith("__") and f.name != "__call__":
         return False

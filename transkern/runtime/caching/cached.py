@@ -108,7 +108,7 @@ def _from_disk(
     entry = stored.entry
     few.ask(entry.get("few", ()), arg_types)
     if "demand" in entry:
-        raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]))
+        raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]), more=entry["more"])
     if "name" not in entry:  # what it asked for is small in other calls
         return None
     if target == "cpu":
@@ -223,7 +223,7 @@ def _translated(
         if looked_at is not None:
             asked: dict[str, Any] = {"few": list(need.few)}
             if not need.few:
-                asked |= {"demand": need.demand, "problem": _kept(need.problem)}
+                asked |= {"demand": need.demand, "more": list(need.more), "problem": _kept(need.problem)}
             cache.write(key, asked | {"target": target, "looked_at": looked_at})
             _remember(function, arg_types)
         raise
