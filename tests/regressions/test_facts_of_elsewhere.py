@@ -105,3 +105,18 @@ def checked_in_each_translation(x: Any, k: Any) -> Any:
 def test_a_check_is_there_in_the_last_translation() -> None:
     for x, k in (([1.0, 2.0], [3.0, 4.0]), ([1.0, 2.0], [3.0]), ([1.0], [3.0, 4.0])):
         alike(checked_in_each_translation, np.array(x), np.array(k))
+
+
+def bound_anew_behind_its_test(x: Any) -> Any:
+    best, found = None, []
+    for v in x:
+        if best is not None and ((best := (None if v < 0 else v)) is None or best > 2):
+            found.append(1 if best is None else 2)
+        else:
+            best = v
+    return found
+
+
+def test_a_name_that_was_not_none_may_be_bound_anew_in_the_same_condition() -> None:
+    for x in ([1.0, 2.0, 3.0, -1.0, 4.0], [3.0, -1.0, 1.0, 5.0], []):
+        alike(bound_anew_behind_its_test, np.array(x))

@@ -78,7 +78,11 @@ class Conditions(Comparisons):
             case ast.UnaryOp(ast.Not(), inner):
                 return self.told(inner, not holds)
             case ast.BoolOp(op, values) if isinstance(op, ast.And) is holds:
-                return {k: v for part in values for k, v in self.told(part, holds).items()}
+                found: dict[str, Value] = {}
+                for part in values:  # in their order: a later one may give a name another value
+                    bound = {x.target.id for x in all_nodes(part) if isinstance(x, ast.NamedExpr)}
+                    found = {k: v for k, v in found.items() if k not in bound} | self.told(part, holds)
+                return found
             case _:
                 pass
         return {}
