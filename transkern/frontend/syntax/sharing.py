@@ -107,8 +107,8 @@ def may_show(name: str, body: Iterable[ast.stmt], entry: Iterable[tuple[str, str
 
 @once_a_tree
 def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
-    """Names that are given to functions of the user's, and pairs of names of which one is bound to what shows the
-    other."""
+    """Names that are given to functions of the user's, or stand in what is stored into, and pairs of names of which one
+    is bound to what shows the other."""
     direct: set[str] = set()
     pairs: list[tuple[str, str]] = []
 
@@ -129,6 +129,14 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                 same(_bound(target), value)
             case ast.AugAssign(target, ast.Add(), value) if isinstance(value, _LISTS) or _named(value) in lists:
                 same(_shown(target), value)
+            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="fill" | "sort" | "put"):
+                direct |= _shown(value)  # of whatever it is an element: ``(x if c else y)[0] = 1``
+            case ast.arguments(posonly, positional, _, by_name, defaults_by_name, _, defaults):
+                ordered = [*posonly, *positional]
+                for a, value in zip(ordered[len(ordered) - len(defaults) :], defaults, strict=True):
+                    same([a.arg], value)
+                for a, default in zip(by_name, defaults_by_name, strict=True):
+                    same([a.arg], default or a)
             case ast.Call(func, args, keywords):
                 given = [*args, *(k.value for k in keywords)]
                 match func:

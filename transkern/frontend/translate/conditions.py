@@ -347,7 +347,9 @@ class Conditions(Comparisons):
     ) -> Value:
         """What stands for `one` at the end of `out1`, and for `two` at the end of `out2`."""
         self.decides = condition
-        self.joining = (self.env, self.env, self.ctx.scopes.live_here)
+        scopes = self.ctx.scopes
+        live = None if scopes.live_here is None else scopes.live_here | scopes.read_here
+        self.joining = (self.env, self.env, live)
         return self.join(CHOSEN, one, two, out1, out2)
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
