@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -66,6 +67,40 @@ def in_a_default(x: Any, k: int) -> Any:
     return y
 
 
+def in_what_a_function_returns(x: Any, k: int) -> Any:
+    y = x[:4] * 2
+    held = y if k > 1 else np.ones(3)
+
+    def get() -> Any:
+        return held
+
+    again = lambda: held  # noqa: E731
+    get()[1] = 50.0
+    again()[0] += 1
+    return get(), y
+
+
+def in_what_a_default_returns(x: Any, k: int) -> Any:
+    y = np.arange(4.0)
+
+    def get(a: Any = y if k > 1 else np.ones(3)) -> Any:
+        return a
+
+    y[1] = 50.0
+    return get(), y
+
+
+def _itself(a: Any) -> Any:
+    return a
+
+
+def in_what_is_given_already(x: Any, k: int) -> Any:
+    y = np.arange(4.0)
+    get = functools.partial(_itself, y if k > 1 else np.ones(3))
+    y[1] = 50.0
+    return get(), y
+
+
 def in_a_choice(x: Any, k: int) -> Any:
     y, z = np.zeros(3), np.arange(3.0)
     (y if k > 1 else z)[0] = 1.5
@@ -89,7 +124,8 @@ def in_a_method_in_a_loop(x: Any, k: int) -> Any:
     "function",
     [
         in_a_dataclass, in_dataclasses_in_a_list, in_one_changed_as_a_whole, in_a_default, in_a_choice,
-        in_a_name_within, in_a_method_in_a_loop,
+        in_a_name_within, in_a_method_in_a_loop, in_what_a_function_returns, in_what_a_default_returns,
+        in_what_is_given_already,
     ],
 )  # fmt: skip
 def test_what_is_stored_is_seen(function: Any) -> None:

@@ -112,8 +112,12 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
     direct: set[str] = set()
     pairs: list[tuple[str, str]] = []
 
+    bound = {x.id for x in all_nodes(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    bound |= {x.name for x in all_nodes(node) if isinstance(x, ast.FunctionDef)}
+    called = {x.func.id for x in all_nodes(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+
     def same(names: Iterable[str], value: ast.AST) -> None:
-        shown = _shown(value)
+        shown = _shown(value.body if isinstance(value, ast.Lambda) else value) - (called - bound)
         pairs.extend((name, other) for name in names for other in shown)
 
     assigned = (x for x in all_nodes(node) if isinstance(x, ast.Assign) and isinstance(x.value, _LISTS))
@@ -131,6 +135,10 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                 same(_shown(target), value)
             case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="fill" | "sort" | "put"):
                 direct |= _shown(value)  # of whatever it is an element: ``(x if c else y)[0] = 1``
+            case ast.FunctionDef(name=name) if child is not node:  # what it returns, whoever calls it may store into
+                for x in all_nodes(child):
+                    if isinstance(x, ast.Return) and x.value is not None:
+                        same([name], x.value)
             case ast.arguments(posonly, positional, _, by_name, defaults_by_name, _, defaults):
                 ordered = [*posonly, *positional]
                 for a, value in zip(ordered[len(ordered) - len(defaults) :], defaults, strict=True):
@@ -237,7 +245,9 @@ def _shown(value: ast.AST | None) -> set[str]:
                 return set()
             return set().union(_shown(base), *map(_shown, args), *(_shown(k.value) for k in keywords))
         case ast.Call(ast.Name(name), args, keywords):
-            return set() if name in _PURE else set().union(*map(_shown, args), *(_shown(k.value) for k in keywords))
+            if name in _PURE:
+                return set()
+            return {name}.union(*map(_shown, args), *(_shown(k.value) for k in keywords))
         case ast.Tuple(items) | ast.List(items) | ast.Set(items):
             return set().union(*map(_shown, items))
         case ast.Dict(_, items) | ast.BoolOp(_, items):
