@@ -83,7 +83,7 @@ def in_what_a_function_returns(x: Any, k: int) -> Any:
 def in_what_a_default_returns(x: Any, k: int) -> Any:
     y = np.arange(4.0)
 
-    def get(a: Any = y if k > 1 else np.ones(3)) -> Any:
+    def get(a: Any = y if k > 1 else np.ones(3)) -> Any:  # noqa: B008
         return a
 
     y[1] = 50.0
@@ -170,3 +170,35 @@ def made_by_factories(x: Any, k: int) -> Any:
 
 def test_each_object_has_what_its_factories_make() -> None:
     alike(made_by_factories, X, 2)
+
+
+class Halves:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.w[i] * 0.5
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        self.w[i] = value
+
+
+def in_place_on_items_made_anew(x: Any, k: int) -> Any:
+    h = Halves(x)
+    h[1:3] += 5
+    h[x > 1] *= k
+    return h.w
+
+
+def in_what_a_lambda_shows(x: Any, k: int) -> Any:
+    def make(a: Any) -> Any:
+        return lambda: a
+
+    get = make(np.zeros(3))
+    get()[0] = 8.0
+    return get()
+
+
+@pytest.mark.parametrize("function", [in_place_on_items_made_anew, in_what_a_lambda_shows])
+def test_what_is_made_anew_is_stored(function: Any) -> None:
+    alike(function, X, 2)

@@ -30,7 +30,8 @@ _VIEWS = frozenset([
 _SPACES = (np, np.ndarray, np.linalg, np.fft, np.random.Generator, math)
 _NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
 _PASSING = frozenset([
-    "dict", "enumerate", "filter", "iter", "list", "map", "next", "reversed", "set", "sorted", "tuple", "zip",
+    "dict", "enumerate", "filter", "iter", "list", "map", "max", "min", "next", "reversed", "set", "sorted", "tuple",
+    "zip",
 ])  # fmt: skip
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _PURE = frozenset(dir(builtins)) - _PASSING
@@ -135,6 +136,8 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                 same(_shown(target), value)
             case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="fill" | "sort" | "put"):
                 direct |= _shown(value)  # of whatever it is an element: ``(x if c else y)[0] = 1``
+            case ast.Return(ast.Lambda(body=body)):
+                direct |= _shown(body)
             case ast.FunctionDef(name=name) if child is not node:  # what it returns, whoever calls it may store into
                 for x in all_nodes(child):
                     if isinstance(x, ast.Return) and x.value is not None:
