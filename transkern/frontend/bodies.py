@@ -113,7 +113,7 @@ class Body(Stages):
         self.swaps = False  # whether the present statement lets two values change places
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
         self.apart = 0  # loops behind which the function's rest is being translated more than once
-        self.last_trips: Expr | None = None  # how often the last loop ran
+        self.last_trips: tuple[ast.For | None, Expr | None] = None, None  # the last loop, and how often it ran
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         self.returned_at: Span | None = None  # the last `return` of an inlined function

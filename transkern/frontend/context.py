@@ -11,7 +11,7 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Finding, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.loops import lengths
-from transkern.frontend.state import aliasing, choices, guards, handing, names, twins
+from transkern.frontend.state import aliasing, choices, facts, guards, handing, names, twins
 from transkern.frontend.state.control import Control
 from transkern.frontend.state.emitter import Emitter
 from transkern.frontend.state.facts import Counted, Facts
@@ -39,8 +39,8 @@ from transkern.frontend.values.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.facts import implied
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.facts import implied, touched
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk_expr
 from transkern.records import replace
 
 _CHAIN = 8  # variables that are followed from one to the next, to the argument that they depend on
@@ -52,12 +52,11 @@ class Snapshot(NamedTuple):
     """What a translation goes back to that translates the same text again."""
 
     names: names.Saved
-    ranges: dict[str, tuple[Expr, Expr]]
-    length: int  # of the block that is being filled
+    facts: facts.Saved
+    out: list[n.Stmt]  # the block that is being filled
     aliasing: aliasing.Saved
     handed: set[int]
     rows: twins.Rows
-    conditions: int  # that are known to hold
 
 
 class Context:
@@ -90,14 +89,14 @@ class Context:
         """What `restore` takes back everything to that is made after this."""
         self.session.step(_SNAPSHOT)
         return Snapshot(
-            self.names.save(), dict(self.facts.ranges), len(self.emitter.out), self.aliasing.save(),
-            set(self.heap.handed), self.lists.twins.rows.copy(), len(self.facts.conditions),
+            self.names.save(), self.facts.save(), list(self.emitter.out), self.aliasing.save(),
+            set(self.heap.handed), self.lists.twins.rows.copy(),
         )  # fmt: skip
 
     def restore(self, state: Snapshot) -> None:
         self.names.restore(state.names)
-        self.facts.ranges = dict(state.ranges)
-        del self.emitter.out[state.length :], self.facts.conditions[state.conditions :]
+        self.facts.restore(state.facts)
+        self.emitter.out[:] = state.out  # checks may have been put before its end, too
         self.aliasing.restore(state.aliasing)
         self.heap.handed = set(state.handed)
         self.lists.twins.rows = state.rows.copy()
@@ -225,6 +224,9 @@ class Context:
             lengths.before_change(self, statement.name)
         elif isinstance(statement, (n.Store, n.Write)) and statement.buffer in self.lists.lengths.buffers:
             lengths.before_store_in_list(self, statement.buffer)
+        if self.facts.conditions:
+            scalars, buffers = scalars_set(statement), buffers_written(statement)
+            self.facts.forget(lambda fact: touched(fact, scalars, buffers))
         self.emitter.out.append(replace(statement, span=self.session.place()))
 
     def guard(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...] = ()) -> None:
@@ -296,7 +298,6 @@ class Context:
         buffer = n.Buffer(self.names.fresh(base), dtype, dims, line=self.session.span.line, **facts)
         self.names.buffers[buffer.name] = buffer
         self.aliasing.made_in[buffer.name] = self.control.loop_path
-        self.facts.makers.pop(buffer.name, None)  # of a translation that was taken back
         self.aliasing.spaced.discard(buffer.name)
         return buffer
 

@@ -323,7 +323,7 @@ class Loops(Branches):
             """The trips that go together `period` at a time."""
             return b.sub(trips, b.mod(trips, b.index(period)))
 
-        self.last_trips = None
+        self.last_trips = None, None
         targets = {x.id for x in all_nodes(target) if isinstance(x, ast.Name)}
         count = b.constant(trips)
 
@@ -362,7 +362,7 @@ class Loops(Branches):
         turns = None
         try:
             turns = self.carried(body, targets, begin, reset, not catches and b.constant(step) is not None)
-            self.last_trips = trips
+            self.last_trips = (node, trips) if not hasattr(node, _PEELED) else (None, None)
         except Shared as error:
             if catches:
                 raise

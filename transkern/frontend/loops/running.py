@@ -21,7 +21,7 @@ from transkern.frontend.syntax.syntax import assigned_names, stored_in
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
@@ -71,6 +71,8 @@ def _settled(
         hasattr(node, WHOLE),
     )  # fmt: skip
     ctx.control.loop_path, outer_path = (*ctx.control.loop_path, ctx.control.loop_number()), ctx.control.loop_path
+    # what is in arrays, and how long lists are, an iteration before may have changed
+    ctx.facts.forget(lambda fact: any(buffers_read(t) or variables_read(t) & ctx.lists.counts for t, _ in fact[0]))
     begun, untyped = len(ctx.aliasing.writes), len(ctx.lists.untyped)
     for _ in range(_SETTLING):
         # an iteration must not read again what one before it has changed

@@ -46,6 +46,8 @@ class Saved(NamedTuple):
     copies: list[Copy]
     begun: set[str]
     doubtful: dict[str, tuple[str, CompileError]]
+    spaced: set[str]
+    operands: dict[tuple[Axis, ...], list[Array]]
 
 
 class Aliasing:
@@ -76,13 +78,14 @@ class Aliasing:
     def save(self) -> Saved:
         return Saved(
             dict(self.made_in), {k: list(v) for k, v in self.stored_in.items()}, set(self.appended), dict(self.chosen),
-            list(self.copies), set(self.begun), dict(self.doubtful),
+            list(self.copies), set(self.begun), dict(self.doubtful), set(self.spaced), dict(self.operands),
         )  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
         self.made_in, self.stored_in = dict(saved.made_in), {k: list(v) for k, v in saved.stored_in.items()}
         self.appended, self.chosen, self.copies = set(saved.appended), dict(saved.chosen), list(saved.copies)
         self.begun, self.doubtful = set(saved.begun), dict(saved.doubtful)
+        self.spaced, self.operands = set(saved.spaced), dict(saved.operands)
 
     def shown_by(self, buffer: str) -> set[str]:
         """A buffer, and those whose arrays stand in it as copies of what Python shows."""

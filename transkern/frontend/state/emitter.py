@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from transkern.frontend.anew import Terminated
+from transkern.frontend.values.values import Value
 from transkern.ir import nodes as n
 
 
 class Waits(Protocol):
     """Values of expressions that have no name (`waiting.Waiting`)."""
+
+    values: list[Value]
 
     def before_change(self, name: str) -> None: ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import Finding, NotKnown
@@ -29,12 +29,16 @@ def evaluate_name(
         return
     inner = next((k for k, f in enumerate(frames) if f is frame), len(frames)) + 1
     if inner < len(frames) and ctx.scopes.called_in[inner] is not ctx.emitter.out:
-        problem = f"a store, in a branch or a loop of a function, into what `{name}` is still to be read from"
-        help = f"copy it before: {name} = {name}.copy()"
-        late = NotKnown(refusals.SHARED_MEMORY, problem, help, ctx.session.span, ctx.session.lines)
-        late.finding = Finding("early", ("name", name))
-        raise late
+        must_be_early(ctx, name, "in a branch or a loop of a function, into what", "is still to be read from")
     frame[name] = made
+
+
+def must_be_early(ctx: Context, name: str, store: str, read: str = "") -> NoReturn:
+    """What a name stands for is computed where it is bound: the translation begins anew."""
+    problem, help = f"a store, {store} `{name}` {read}".rstrip(), f"copy it before: {name} = {name}.copy()"
+    late = NotKnown(refusals.SHARED_MEMORY, problem, help, ctx.session.span, ctx.session.lines)
+    late.finding = Finding("early", ("name", name))
+    raise late
 
 
 def evaluated(

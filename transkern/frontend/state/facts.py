@@ -19,6 +19,8 @@ from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_
 
 _PARTS = 64  # of a condition that is kept
 
+_NOTHING: Fact = (frozenset(), 0)  # which says that 0 is at least 0
+
 _SHORT = ("int8", "int16", "uint8", "uint16")  # whose least and largest value is worth knowing
 
 
@@ -29,6 +31,17 @@ class Counted(NamedTuple):
     block: list[n.Stmt]
     made: n.Stmt
     loops: tuple[int, ...]
+
+
+class Saved(NamedTuple):
+    """What there was at a place that a translation may go back to: the next translation gives its names anew."""
+
+    ranges: dict[str, tuple[Expr, Expr]]
+    named: dict[str, Expr]
+    bounds: dict[str, float]
+    makers: dict[str, Expr]
+    counted: dict[tuple[Expr, Expr], Counted]
+    conditions: list[Fact]
 
 
 class Facts:
@@ -46,6 +59,17 @@ class Facts:
         self.counted: dict[tuple[Expr, Expr], Counted] = {}  # by a filter's extent and mask, over the axis `at`
         self.conditions: list[Fact] = []  # what conditions on the way here say about sizes
         self.assumptions: list[Expr] = []
+
+    def save(self) -> Saved:
+        return Saved(
+            dict(self.ranges), dict(self.named), dict(self.bounds), dict(self.makers), dict(self.counted),
+            list(self.conditions),
+        )  # fmt: skip
+
+    def restore(self, saved: Saved) -> None:
+        self.ranges, self.named, self.bounds = dict(saved.ranges), dict(saved.named), dict(saved.bounds)
+        self.makers, self.counted = dict(saved.makers), dict(saved.counted)
+        self.conditions = list(saved.conditions)
 
     # --- conditions
 
@@ -72,6 +96,12 @@ class Facts:
         for part in conjuncts(condition):
             if variables_read(part) <= self.entry and not buffers_read(part):
                 self.conditions += facts_of(part)
+
+    def forget(self, changes: Callable[[Fact], bool]) -> None:
+        """What conditions have said of what changes now is no longer known, also where they are still around."""
+        for k, fact in enumerate(self.conditions):
+            if changes(fact):
+                self.conditions[k] = _NOTHING  # others keep their places: blocks end at them
 
     def not_negative(self, expr: Expr) -> bool:
         """Whether an integer is certainly not negative here."""

@@ -24,6 +24,7 @@ class Scopes:
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
         self.call: Call | None = None  # what a known function gives, by its path (set by the translator)
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
+        self.read_here: frozenset[str] = frozenset()  # the names that it reads itself
         self.unknown: set[tuple[ast.AST, str]] = set()  # names that statements which are left out bind
         self.places: dict[str, Span] = {}  # where each name was assigned last
         self.globals_now: dict[tuple[int, str], Value] = {}  # names that a manager has bound for its block

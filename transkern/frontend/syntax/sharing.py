@@ -30,7 +30,8 @@ _VIEWS = frozenset([
 _SPACES = (np, np.ndarray, np.linalg, np.fft, np.random.Generator, math)
 _NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
 _PASSING = frozenset([
-    "dict", "enumerate", "filter", "iter", "list", "map", "next", "reversed", "set", "sorted", "tuple", "zip",
+    "dict", "enumerate", "filter", "iter", "list", "map", "max", "min", "next", "reversed", "set", "sorted", "tuple",
+    "zip",
 ])  # fmt: skip
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _PURE = frozenset(dir(builtins)) - _PASSING
@@ -107,13 +108,17 @@ def may_show(name: str, body: Iterable[ast.stmt], entry: Iterable[tuple[str, str
 
 @once_a_tree
 def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
-    """Names that are given to functions of the user's, and pairs of names of which one is bound to what shows the
-    other."""
+    """Names that are given to functions of the user's, or stand in what is stored into, and pairs of names of which one
+    is bound to what shows the other."""
     direct: set[str] = set()
     pairs: list[tuple[str, str]] = []
 
+    bound = {x.id for x in all_nodes(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    bound |= {x.name for x in all_nodes(node) if isinstance(x, ast.FunctionDef)}
+    called = {x.func.id for x in all_nodes(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+
     def same(names: Iterable[str], value: ast.AST) -> None:
-        shown = _shown(value)
+        shown = _shown(value.body if isinstance(value, ast.Lambda) else value) - (called - bound)
         pairs.extend((name, other) for name in names for other in shown)
 
     assigned = (x for x in all_nodes(node) if isinstance(x, ast.Assign) and isinstance(x.value, _LISTS))
@@ -129,6 +134,20 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                 same(_bound(target), value)
             case ast.AugAssign(target, ast.Add(), value) if isinstance(value, _LISTS) or _named(value) in lists:
                 same(_shown(target), value)
+            case ast.Subscript(value=value, ctx=ast.Store()) | ast.Attribute(value=value, attr="fill" | "sort" | "put"):
+                direct |= _shown(value)  # of whatever it is an element: ``(x if c else y)[0] = 1``
+            case ast.Return(ast.Lambda(body=body)):
+                direct |= _shown(body)
+            case ast.FunctionDef(name=name) if child is not node:  # what it returns, whoever calls it may store into
+                for x in all_nodes(child):
+                    if isinstance(x, ast.Return) and x.value is not None:
+                        same([name], x.value)
+            case ast.arguments(posonly, positional, _, by_name, defaults_by_name, _, defaults):
+                ordered = [*posonly, *positional]
+                for a, value in zip(ordered[len(ordered) - len(defaults) :], defaults, strict=True):
+                    same([a.arg], value)
+                for a, default in zip(by_name, defaults_by_name, strict=True):
+                    same([a.arg], default or a)
             case ast.Call(func, args, keywords):
                 given = [*args, *(k.value for k in keywords)]
                 match func:
@@ -229,7 +248,9 @@ def _shown(value: ast.AST | None) -> set[str]:
                 return set()
             return set().union(_shown(base), *map(_shown, args), *(_shown(k.value) for k in keywords))
         case ast.Call(ast.Name(name), args, keywords):
-            return set() if name in _PURE else set().union(*map(_shown, args), *(_shown(k.value) for k in keywords))
+            if name in _PURE:
+                return set()
+            return {name}.union(*map(_shown, args), *(_shown(k.value) for k in keywords))
         case ast.Tuple(items) | ast.List(items) | ast.Set(items):
             return set().union(*map(_shown, items))
         case ast.Dict(_, items) | ast.BoolOp(_, items):

@@ -29,6 +29,7 @@ from transkern.frontend.sources.decorators import decorated
 from transkern.frontend.sources.module_names import as_written
 from transkern.frontend.sources.source import frame_of
 from transkern.frontend.sources.texts import TextScope
+from transkern.frontend.state import evaluating
 from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.syntax import composed_iterators, generators, iterators
 from transkern.frontend.syntax.sharing import may_show
@@ -379,6 +380,8 @@ class Calls(Constructions):
             for frame in self.ctx.scopes.frames:
                 for held in [k for k, v in frame.items() if v is value]:
                     if frame is self.env:
+                        if any(state.before.get(held) is value for state in self.loops):
+                            evaluating.must_be_early(self.ctx, held, "by a function that a loop calls, into")
                         frame[held] = made
                     elif reads and made.base:
                         apart[made.base] = held

@@ -32,8 +32,10 @@ class Comprehensions(Calls):
         ctx = self.ctx
         add = ast.Attribute(ast.Name("items made", ast.Load()), "append", ast.Load())
         value = ctx.deref(self.comprehended(node, Seq((), "list"), ast.Expr(ast.Call(add, [elt], [])), generators))
-        trips = self.last_trips
-        if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
+        loop, trips = self.last_trips
+        alone = len(generators) == 1 and not generators[0].ifs
+        its_own = alone and loop is not None and loop.target is generators[0].target
+        if isinstance(value, GrowingList) and trips is not None and its_own:
             if variables_read(trips) <= ctx.facts.entry and not buffers_read(trips):
                 value.extent = trips
         return value

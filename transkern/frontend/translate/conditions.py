@@ -78,7 +78,11 @@ class Conditions(Comparisons):
             case ast.UnaryOp(ast.Not(), inner):
                 return self.told(inner, not holds)
             case ast.BoolOp(op, values) if isinstance(op, ast.And) is holds:
-                return {k: v for part in values for k, v in self.told(part, holds).items()}
+                found: dict[str, Value] = {}
+                for part in values:  # in their order: a later one may give a name another value
+                    bound = {x.target.id for x in all_nodes(part) if isinstance(x, ast.NamedExpr)}
+                    found = {k: v for k, v in found.items() if k not in bound} | self.told(part, holds)
+                return found
             case _:
                 pass
         return {}
@@ -343,7 +347,9 @@ class Conditions(Comparisons):
     ) -> Value:
         """What stands for `one` at the end of `out1`, and for `two` at the end of `out2`."""
         self.decides = condition
-        self.joining = (self.env, self.env, self.ctx.scopes.live_here)
+        scopes = self.ctx.scopes
+        live = None if scopes.live_here is None else scopes.live_here | scopes.read_here
+        self.joining = (self.env, self.env, live)
         return self.join(CHOSEN, one, two, out1, out2)
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:

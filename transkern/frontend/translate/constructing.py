@@ -8,7 +8,7 @@ import dataclasses
 import functools as tools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transkern import refusals
@@ -182,23 +182,36 @@ class Constructions(Conditions):
                 if default is None:
                     ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() is missing an argument: '{name}'", help)
                 found[name] = default
-        return {k: self.settle(found[k], k) for k in names}
+        return {k: self.kept(found[k], k) for k in names}
+
+    def _made_by(self, factory: Callable[[], Any], node: ast.AST) -> Value | None:
+        """What a field has that an object is made without: each has its own."""
+        made_by = from_object(factory)
+        if made_by is None:
+            return None
+        self.env["made by"] = made_by
+        call = ast.fix_missing_locations(ast.copy_location(ast.Call(ast.Name("made by", ast.Load()), [], []), node))
+        try:
+            return self.expr(call)
+        finally:
+            self.env.pop("made by", None)
 
     def _dataclass(
         self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
     ) -> Value:
         ctx = self.ctx
         fields = [f for f in dataclasses.fields(kind) if f.init]
+        given = {f.name for f, _ in zip(fields, positional, strict=False)} | keywords.keys()
         defaults: dict[str, Value | None] = {}
         for f in dataclasses.fields(kind):
             if f.default is not dataclasses.MISSING:
                 defaults[f.name] = from_object(f.default)
-            elif f.default_factory is not dataclasses.MISSING:
-                defaults[f.name] = from_object(f.default_factory())
+            elif f.default_factory is not dataclasses.MISSING and f.name not in given:
+                defaults[f.name] = self._made_by(f.default_factory, node)
         found = self._fields(kind, [f.name for f in fields], defaults, positional, keywords)
         for f in dataclasses.fields(kind):
             if not f.init and (default := defaults.get(f.name)) is not None:
-                found[f.name] = self.settle(default, f.name)
+                found[f.name] = self.kept(default, f.name)
         names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
         made = ctx.heap.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
         after = attributes.of_class(ctx, made, "__post_init__")

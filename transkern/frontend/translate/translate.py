@@ -30,7 +30,7 @@ from transkern.frontend.state import guards
 from transkern.frontend.subscripts.keys import constant_slice, dict_item, key_of
 from transkern.frontend.syntax import forking
 from transkern.frontend.syntax.iterators import check_iterator
-from transkern.frontend.syntax.liveness import live_behind
+from transkern.frontend.syntax.liveness import live_behind, read_names
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
 from transkern.frontend.translate.binding import in_place, outside
@@ -86,7 +86,8 @@ class Translator(Loops):
         """Translate the body; the value returned (inlined functions)."""
         self.ctx.scopes.frames.append(self.env)
         self.ctx.scopes.called_in.append(self.ctx.emitter.out)
-        outer = self.ctx.scopes.live_here
+        scopes = self.ctx.scopes
+        outer = scopes.live_here, scopes.read_here
         try:
             if isinstance(self.node, ast.Lambda):
                 return self.expr(self.node.body)
@@ -104,7 +105,7 @@ class Translator(Loops):
         finally:
             self.ctx.scopes.frames.pop()
             self.ctx.scopes.called_in.pop()
-            self.ctx.scopes.live_here = outer
+            scopes.live_here, scopes.read_here = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
@@ -188,7 +189,7 @@ class Translator(Loops):
             self.ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "compute less at once", node)
 
     def _statement(self, node: ast.stmt) -> None:
-        self.ctx.scopes.live_here = live_behind(self.node, node)
+        self.ctx.scopes.live_here, self.ctx.scopes.read_here = live_behind(self.node, node), read_names(node)
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass

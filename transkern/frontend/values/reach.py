@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from transkern.frontend.values.values import (
     Array,
     Bound,
+    Function,
     GrowingList,
     Hashed,
     Iterated,
@@ -18,6 +19,7 @@ from transkern.frontend.values.values import (
     Method,
     Object,
     OrNone,
+    Partial,
     Row,
     Rows,
     Static,
@@ -39,6 +41,10 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
                 pending.append(inner)
             case Iterated(value=inner) | View(owner=inner):
                 pending.append(inner)
+            case Partial(function=inner, args=args, keywords=keywords):
+                pending.extend((inner, *args, *(v for _, v in keywords)))
+            case Function(defaults=tuple(defaults)):
+                pending.extend(v for _, v in defaults)
             case Hashed(keys=keys, values=values):
                 pending.extend(v for v in (keys, values) if v is not None)
             case GrowingList(rows=Rows(pool=pool), columns=columns):

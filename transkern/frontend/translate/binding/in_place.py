@@ -108,7 +108,7 @@ def augment(body: Assignments, target: ast.expr, op: str, value: ast.expr) -> No
     if isinstance(base, Array) and not base.view:
         base = body.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
         old = subscript(ctx, base, items)
-    if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array):
+    if isinstance(base, (Seq, Dict, GrowingList, Hashed, Record)) and isinstance(old, Array) and lies(old):
         storing.write(ctx, old, [Static(Ellipsis)], updated(body, op, old, body.expr(value)), casting=op)
         _left_in_place(body, owner, target, items, old)
         return

@@ -56,7 +56,8 @@ def shown_elsewhere(body: Branches, name: str, *values: Array) -> frozenset[str]
         inner = ((k, v) for env in (env1, env2) for k, v in env.items() if live is None or k in live)
         outer = (item for f in frames for item in f.items())
         held = ((" ", v) for contents in ctx.heap.contents.values() for v in children(contents) or ())
-        others = (v for k, v in (*inner, *outer, *held) if k != name)
+        beside = (v for those in ctx.emitter.waiting for v in those.values)
+        others = (*(v for k, v in (*inner, *outer, *held) if k != name), *beside)
         if value.base in ctx.aliasing.doubtful:
             found |= {value.base, ctx.aliasing.doubtful[value.base][0]}
         if ctx.names.buffers[value.base].role == "argument" or any(
