@@ -45,8 +45,8 @@ class Loading(Code, Protocol):
 class Target:
     """`module`: where its `Code` is. `in_place`: it works on the caller's own memory, of any layout, and so takes views
     for arrays; others work on copies in C's order. `grows`: lists of arrays may become as many as the data decide, and
-    lists of numbers be taken apart into as many arguments. `by_lanes`: rows lie along the lanes of vectors, of which short
-    ones fill few. `own`: the library whose arrays it takes as they are."""
+    lists of numbers be taken apart into as many arguments. `by_lanes`: rows lie along the lanes of vectors, which short
+    ones fill in part. `own`: the library whose arrays it takes as they are."""
 
     name: str
     module: str
