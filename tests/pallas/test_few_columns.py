@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.fuzz.stages import function_of
 from tests.regressions.support import alike
 from transkern import pipeline
 from transkern.fuse.choices.small_sizes import few_columns
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
 
 OTHER_SIZES = True
 
@@ -54,8 +57,9 @@ def test_many_rows_have_code_of_their_own(columns):
     [
         ("y += x[:, 1] * x.sum(axis=1)", {"x"}),
         ("x[k] = x[k - 1]", {"x"}),
-        ("x[:, 0] += y", set()),
+        ("x[:, 0] += y", {"x"}),
         ("y[:] = y[::-1] + k", set()),
+        ("y += x[:, k]", set()),
     ],
 )
 def test_what_is_asked_for(line, columns):
@@ -64,3 +68,25 @@ def test_what_is_asked_for(line, columns):
     arrays = [p.name for p in program.params]
     assert {arrays[k] for _, k, _ in few_columns(program)} == columns
     assert all(demand == f"{arrays[k]}.1<<<" and axis == 1 for demand, k, axis in few_columns(program))
+
+
+PIVOTED = """
+def f(a):
+    n = len(a)
+    for k in range(n):
+        p, most = k, abs(a[k, 0])
+        for i in range(k + 1, n):
+            if abs(a[i, 0]) > most:
+                p, most = i, abs(a[i, 0])
+        a[k, 0], a[p, 0] = a[p, 0], a[k, 0]
+        a[k + 1 :, 1] += a[k, 0]
+    return a
+"""
+
+
+def test_what_is_left_of_an_array_is_searched_together():
+    program = pipeline.program_of(PIVOTED, "f", "f(float32[n,3])", pipeline.passes_for("pallas"))
+    assert any(isinstance(s, n.Accumulate) and s.op == "argmax" for s in walk(program.body))
+    function = function_of(PIVOTED)
+    for rows in (1, 2, 140):
+        alike(function, np.random.default_rng(rows).integers(-9, 9, (rows, 3)).astype(np.float32), target="pallas")

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Reduce, Var
+from transkern.ir.expr import Expr, Load, Reduce, Var
 from transkern.ir.storage import FEW, FEW_COLUMNS, FEW_OF_MANY, SMALL_SIZE
 from transkern.ir.traverse import bodies, exprs, variables_read, walk
 
@@ -46,16 +46,19 @@ def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
 
 
 def few_columns(program: n.Program) -> tuple[tuple[str, int, int], ...]:
-    """The numbers of columns that loops in order go along, as `small_sizes` has them."""
+    """The numbers of columns that loops in order go along, or of which they name some, as `small_sizes` has them."""
     arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
     sizes = frozenset(x.dims[-1].name for x in arrays if len(x.dims) > 1 and isinstance(x.dims[-1], Var))
     if not sizes or _is_long_code(program):
         return ()
     asked = {name for extent, _ in _in_loops(program.body, sizes, None) for name in variables_read(extent)}
+    loops = [s for s in walk(program.body) if isinstance(s, (n.Loop, n.While))]
+    loads = [e for s in loops for block in bodies(s) for e in exprs(block) if isinstance(e, Load)]
+    named = {e.buffer for e in loads if len(e.index) > 1 and b.constant(e.index[-1]) is not None}
     return tuple(
         (f"{x.name}.{len(x.dims) - 1}{FEW_COLUMNS}", k, len(x.dims) - 1)
         for k, x in enumerate(arrays)
-        if len(x.dims) > 1 and isinstance(x.dims[-1], Var) and x.dims[-1].name in asked
+        if len(x.dims) > 1 and isinstance(x.dims[-1], Var) and (x.dims[-1].name in asked or x.name in named)
     )
 
 

@@ -137,10 +137,13 @@ class _Reducing(Walk):
         return replace(loop, body=body)
 
     def is_rectangular(self, loop: n.Loop) -> bool:
-        """Whether a loop, and each inside, runs as often in all iterations of those around it."""
+        """Whether a loop, and each inside, runs as often in all iterations of those around it; the loop itself may run
+        over what is left of an array, in one loop in order."""
         changing = scalars_set(loop) | {level.axis for level in self.levels}
-        loops = [s for s in walk((loop,)) if isinstance(s, n.Loop)]
-        changing |= {s.axis for s in loops}
+        loops = [s for s in walk(loop.body) if isinstance(s, n.Loop)]
+        changing |= {loop.axis, *(s.axis for s in loops)}
+        if len(self.levels) > 1:
+            loops.append(loop)
         return not any(variables_read(e) & changing or buffers_read(e) for s in loops for e in (s.start, s.stop))
 
     def by_value(self, loop: n.Loop) -> tuple[list[n.Stmt], n.Loop]:
