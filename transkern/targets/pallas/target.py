@@ -18,6 +18,7 @@ def passes() -> tuple[Pass, ...]:
     need("astor")
     from transkern import pipeline
     from transkern.fuse.checks.overflow import check_integers
+    from transkern.fuse.choices.batches import order_batches
     from transkern.fuse.filters.alive import mask_filtered, mask_shrinking
     from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_extremes_by_lanes
     from transkern.fuse.loops.chosen import compute_chosen_in_kernels, compute_chosen_of_batches
@@ -49,6 +50,7 @@ def passes() -> tuple[Pass, ...]:
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
         hold_wide,
+        order_batches,
         hold_columns,  # when nothing asks any more what loops do
         part_shapes,  # when nothing fuses loops any more
         *before[placed:],
