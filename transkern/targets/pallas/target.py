@@ -25,6 +25,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.fuse.loops.neighbours import write_out_windows
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
+    from transkern.fuse.scalars.hoist import hoist_gathers, hoist_gathers_of_rows
     from transkern.fuse.schedule.wavefront import order_large_by_waves
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.columns import hold_columns
@@ -37,6 +38,7 @@ def passes() -> tuple[Pass, ...]:
     instead: dict[Pass, Pass] = {
         check_integers: check_wide_integers, reduce_extremes: reduce_extremes_by_lanes,
         compute_chosen_in_kernels: compute_chosen_of_batches, mask_shrinking: mask_filtered,
+        hoist_gathers: hoist_gathers_of_rows,
     }  # fmt: skip
     before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
     formed = before.index(reduce_extremes_by_lanes) + 1
