@@ -84,6 +84,25 @@ def f(a):
 """
 
 
+BEHIND_A_BRANCH = """
+def f(a):
+    for k in range(len(a)):
+        p, most = k, 0.5
+        for i in range(k, len(a)):
+            v = a[i - 1] + a[i] if i > 0 else a[i]
+            if v * a[k] > most:
+                p, most = i, v * a[k]
+        a[p] -= 1
+    return a
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 90])
+def test_a_search_behind_a_branch(rows):
+    a = np.random.default_rng(rows).integers(-9, 9, rows).astype(np.float64)
+    alike(function_of(BEHIND_A_BRANCH), a, target="pallas")
+
+
 def test_what_is_left_of_an_array_is_searched_together():
     program = pipeline.program_of(PIVOTED, "f", "f(float32[n,3])", pipeline.passes_for("pallas"))
     assert any(isinstance(s, n.Accumulate) and s.op == "argmax" for s in walk(program.body))

@@ -136,13 +136,14 @@ class _Reducing(Walk):
             self.levels.pop()
         return replace(loop, body=body)
 
-    def is_rectangular(self, loop: n.Loop) -> bool:
-        """Whether a loop, and each inside, runs as often in all iterations of those around it; the loop itself may run
-        over what is left of an array, in one loop in order."""
+    def is_rectangular(self, loop: n.Loop, found: Sequence[Extreme]) -> bool:
+        """Whether a loop, and each inside, runs as often in all iterations of those around it; one that has nothing but
+        values and searches may run over what is left of an array, in one loop in order."""
         changing = scalars_set(loop) | {level.axis for level in self.levels}
         loops = [s for s in walk(loop.body) if isinstance(s, n.Loop)]
         changing |= {loop.axis, *(s.axis for s in loops)}
-        if len(self.levels) > 1:
+        plain = all(isinstance(s, n.Let) or any(s is x.node for x in found) for s in loop.body)
+        if not plain or len(self.levels) > 1:
             loops.append(loop)
         return not any(variables_read(e) & changing or buffers_read(e) for s in loops for e in (s.start, s.stop))
 
@@ -237,7 +238,9 @@ class _Reducing(Walk):
     def search(self, loop: n.Loop, found: Sequence[Extreme], elsewhere: frozenset[str]) -> list[n.Stmt] | None:
         """The search for extremes, and the iterations that it finds; None where iterations need each other for it."""
         part = _sliced(loop, found)
-        if part is None or len({x.last for x in found}) != 1 or (self.by_lanes and not self.is_rectangular(part)):
+        if part is None or len({x.last for x in found}) != 1:
+            return None
+        if self.by_lanes and not self.is_rectangular(part, found):
             return None
         verdict = self.verdict(_without(part, found), elsewhere)
         if not verdict.parallel or verdict.raises:
