@@ -39,7 +39,7 @@ from transkern.fuse.choices.changed import store_changes
 from transkern.fuse.choices.kept import keep_elements
 from transkern.fuse.choices.numbers import expect_numbers
 from transkern.fuse.choices.ranges import narrow_ranges
-from transkern.fuse.choices.small_sizes import small_sizes
+from transkern.fuse.choices.small_sizes import few_columns, small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.asked_first import ask_sizes_ahead
@@ -413,7 +413,9 @@ def translated(
     whether it is for calls from this process, where generators of random numbers are."""
     on = target(name)
     made = specialise(function, types, on.in_place, left_out, on.grows, lends and on.in_place)
-    return replace(made, few=small_sizes(made)) if on.in_place else made  # on devices nothing gains by it
+    if on.in_place:
+        return replace(made, few=small_sizes(made))
+    return replace(made, few=few_columns(made)) if on.by_lanes else made  # on other devices nothing gains by it
 
 
 def run(

@@ -119,6 +119,40 @@ def f(x, steps):
         x[1] += x[0] * x[2]
     return x
 """
+EXCHANGED = """
+def f(d, w):
+    n = d.shape[0]
+    for i in range(n):
+        m = i + np.argmax(d[i:, 4])
+        row = d[i].copy()
+        d[i] = d[m]
+        d[m] = row
+        near = np.abs(d[i + 1 :, 0] - d[i, 0]) < np.abs(d[i + 1 :, 1] - d[i, 1])
+        d[i + 1 :, 4] *= np.where(near, w, np.float32(1))
+    return d
+"""
+EXCHANGED_BY_LOOPS = """
+def f(d, w):
+    n = d.shape[0]
+    for i in range(n):
+        m = i + np.argmax(d[i:, 4])
+        for c in range(5):
+            d[i, c], d[m, c] = d[m, c], d[i, c]
+        for j in range(i + 1, n):
+            if abs(d[j, 0] - d[i, 0]) < abs(d[j, 1] - d[i, 1]):
+                d[j, 4] *= w
+    return d
+"""
+SET_AND_SUMMED = """
+def f(d, w):
+    s = np.zeros(d.shape[0], d.dtype)
+    for i in range(d.shape[0]):
+        m = d[:, 2].argmin()
+        s[i] = d[m].max()
+        d[m] = w
+        d[:, 0] -= d[i, 1]
+    return d, s
+"""
 SIZES = [0, 1, 2, 129, 1500]
 COUNTED = "f(float32[n,{}],int)"
 
@@ -175,6 +209,16 @@ def test_one_column_of_arguments(steps, layout):
         check(TWICE, COUNTED.format(width), p, steps, exact=False)
     check(THREE_AXES, "f(float32[n,m,2],int)", random(20, 30, 2), steps, exact=False)
     check(FIRST_AXIS, "f(float32[3,n],int)", random(3, 300), steps, exact=False)
+
+
+@pytest.mark.parametrize("size", [1, 130])
+@pytest.mark.parametrize("source", [EXCHANGED, EXCHANGED_BY_LOOPS, SET_AND_SUMMED])
+def test_rows_that_are_exchanged_or_set(source, size):
+    d = random(size, 5)  # numbers too small for normal ones are zeros to XLA: none comes to be
+    if size > 2:
+        d[7, 4], d[3, 4], d[90, 2], d[91, 2], d[5, 0] = np.nan, -0.0, np.nan, -np.inf, np.inf
+    check(source, "f(float32[n,5],float32)", d, F(0.875))
+    assert not turned(source, "f(float32[n,5],float32)")[1]
 
 
 def test_special_values_in_a_column():

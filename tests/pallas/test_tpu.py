@@ -106,6 +106,13 @@ def test_parts_of_truths_are_accepted(shape):
     assert any(k.pallas for k in kernels)
 
 
+@pytest.mark.parametrize("line", ["x.argmax(axis=1)", "(x > 3).argmax(axis=1)", "(x > 3).argmin(axis=1)"])
+def test_places_among_integers_are_accepted(line):
+    """Mosaic looks for places of extremes among numbers of float32 alone."""
+    program = program_of(f"import numpy as np\ndef f(x):\n    return {line}\n", "f", "f(int32[n,m])")
+    assert any(k.pallas for k in check_tpu(program, [((100, 200), INT)]))
+
+
 @pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])
 def test_accepted(topology):
     compile_all(topology, [m for m in MODULES if m not in FORMS])

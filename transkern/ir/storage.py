@@ -33,6 +33,8 @@ FEW = "<"
 FEW_OF_MANY = "<<"
 """The same (``x.1<<``) where the arrays of the call have `MANY` elements besides."""
 MANY = 4096
+FEW_COLUMNS = "<<<"
+"""The same (``x.1<<<``) where it is how many columns an array of `MANY_ROWS` rows has."""
 
 
 def small_among(shapes: Iterable[Sequence[int]], most: int = SMALL_SIZE) -> set[int]:
@@ -50,9 +52,15 @@ def small_demanded(
     """Those of the demands (``x.1<``, which of the arrays, along which axis) that hold for arrays of these shapes."""
     small = small_among(shapes, most)
     many = sum(map(prod, shapes)) >= MANY
+
+    def holds(demand: str, shape: Sequence[int], size: int) -> bool:
+        if demand.endswith(FEW_COLUMNS):
+            return 0 < size <= most and prod(shape) >= MANY_ROWS * size
+        return size in small and (many or not demand.endswith(FEW_OF_MANY))
+
     return [
         (demand, k, axis) for demand, k, axis in demands
-        if axis < len(shapes[k]) and shapes[k][axis] in small and (many or not demand.endswith(FEW_OF_MANY))
+        if axis < len(shapes[k]) and holds(demand, shapes[k], shapes[k][axis])
     ]  # fmt: skip
 
 

@@ -45,12 +45,14 @@ class Loading(Code, Protocol):
 class Target:
     """`module`: where its `Code` is. `in_place`: it works on the caller's own memory, of any layout, and so takes views
     for arrays; others work on copies in C's order. `grows`: lists of arrays may become as many as the data decide, and
-    lists of numbers be taken apart into as many arguments. `own`: the library whose arrays it takes as they are."""
+    lists of numbers be taken apart into as many arguments. `by_lanes`: rows lie along the lanes of vectors, which short
+    ones fill in part. `own`: the library whose arrays it takes as they are."""
 
     name: str
     module: str
     in_place: bool = False
     grows: bool = True
+    by_lanes: bool = False
     own: str = ""
 
     @property
@@ -64,7 +66,7 @@ TARGETS: dict[str, Target] = {
     for target in (
         Target("cpu", "transkern.targets.cpu.target", in_place=True),
         Target("cuda", "transkern.targets.cuda.target", own="cupy"),
-        Target("pallas", "transkern.targets.pallas.target", grows=False, own="jax"),
+        Target("pallas", "transkern.targets.pallas.target", grows=False, by_lanes=True, own="jax"),
     )
 }
 

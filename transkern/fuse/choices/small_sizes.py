@@ -8,6 +8,10 @@ say how often such a loop is run as well, there must be large ones among them: a
 
 None of loops where much code is in loops in order, and next to none of it is array statements: of searches, trees and
 assignments over sets and lists, a second translation takes seconds, and little of a call.
+
+Where arrays lie along the lanes of vectors (TPUs), rows of a few elements fill few of these. A loop in order that goes
+along such rows names their columns by numbers where their number is known, and holds each as an array of its own
+(`targets/pallas/passes/columns.py`): so the number of columns is asked for there (`few_columns`), of many rows.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from collections.abc import Iterable, Iterator
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Reduce, Var
-from transkern.ir.storage import FEW, FEW_OF_MANY, SMALL_SIZE
+from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.storage import FEW, FEW_COLUMNS, FEW_OF_MANY, SMALL_SIZE
 from transkern.ir.traverse import bodies, exprs, variables_read, walk
 
 _MUCH = 250
@@ -39,6 +43,23 @@ def small_sizes(program: n.Program) -> tuple[tuple[str, int, int], ...]:
         for k, x in enumerate(arrays)
         for axis, d in enumerate(x.dims) if isinstance(d, Var) and d.name in asked
     )  # fmt: skip
+
+
+def few_columns(program: n.Program) -> tuple[tuple[str, int, int], ...]:
+    """The numbers of columns that loops in order go along, or of which they name some, as `small_sizes` has them."""
+    arrays = [x for x in program.params if isinstance(x, n.ArrayParam)]
+    sizes = frozenset(x.dims[-1].name for x in arrays if len(x.dims) > 1 and isinstance(x.dims[-1], Var))
+    if not sizes or _is_long_code(program):
+        return ()
+    asked = {name for extent, _ in _in_loops(program.body, sizes, None) for name in variables_read(extent)}
+    loops = [s for s in walk(program.body) if isinstance(s, (n.Loop, n.While))]
+    loads = [e for s in loops for block in bodies(s) for e in exprs(block) if isinstance(e, Load)]
+    named = {e.buffer for e in loads if len(e.index) > 1 and b.constant(e.index[-1]) is not None}
+    return tuple(
+        (f"{x.name}.{len(x.dims) - 1}{FEW_COLUMNS}", k, len(x.dims) - 1)
+        for k, x in enumerate(arrays)
+        if len(x.dims) > 1 and isinstance(x.dims[-1], Var) and (x.dims[-1].name in asked or x.name in named)
+    )
 
 
 def _in_products(program: n.Program) -> Iterator[Expr]:

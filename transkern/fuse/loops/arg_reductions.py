@@ -13,7 +13,8 @@
 Values that are no better than `best` was before the loop have no say, nor has NaN, with which nothing compares. The
 iteration that is found runs again as it stands: it sets what the loop as a whole would have set, the sign
 of a zero too, since no iteration before it reaches what it does, and none behind it is better. With ``<=`` the last
-iteration is the one: then the search goes backwards.
+iteration is the one: then the search goes backwards, or looks for what is best first and for its last place then. What
+stands for no value is the worst of its type: where `best` is that, and equal values count, the loop goes in order.
 
 A loop that does other things as well is taken apart: the search reads what the others have stored. That is allowed
 where an element that it reads is stored just before, by one statement that stores into another element each time. It is
@@ -22,18 +23,19 @@ done where what is left is parallel then, or has constant distances, and goes in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.bands import constant_distances
 from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.fuse.choices.extremes import Extreme, extremes, may_look, with_conditions, written_out
+from transkern.fuse.choices.jumps import own
 from transkern.fuse.loops.parallel import parallelise
 from transkern.fuse.lowering.copies import with_names, with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.extremes import highest, lowest
 from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
@@ -54,23 +56,22 @@ from transkern.records import replace
 _LEAST = 64
 """Iterations of a loop inside others from which a search in any order is worth its second look."""
 
-_TYPES = ("int", "uint", "float32", "float64")
-
 
 def reduce_extremes(program: n.Program) -> n.Program:
     """The program with loops that look for what is most or least, and where, as reductions."""
-    return _reduced(program, ragged=True)
+    return _reduced(program, by_lanes=False)
 
 
-def reduce_rectangular_extremes(program: n.Program) -> n.Program:
-    """`reduce_extremes` where all iterations have as many inside, as arrays have."""
-    return _reduced(program, ragged=False)
+def reduce_extremes_by_lanes(program: n.Program) -> n.Program:
+    """`reduce_extremes` for lanes, which look at few as they do at many, and twice for where an extreme is: where all
+    iterations have as many inside, as arrays have."""
+    return _reduced(program, by_lanes=True)
 
 
-def _reduced(program: n.Program, ragged: bool) -> n.Program:
-    if not any(map(_may_look, walk(program.body))):
+def _reduced(program: n.Program, by_lanes: bool) -> n.Program:
+    if not any(map(may_look, walk(program.body))):
         return program
-    walker = _Reducing(program, ragged)
+    walker = _Reducing(program, by_lanes)
     body = walker.block(program.body)
     if not walker.changed:
         return program
@@ -78,27 +79,11 @@ def _reduced(program: n.Program, ragged: bool) -> n.Program:
     return parallelise(replace(program, body=body, variables=walker.variables, buffers=walker.buffers))
 
 
-@dataclass(frozen=True, slots=True)
-class _Extreme:
-    """``if value < best: best = value; …`` (`node`, with nothing but this): `op` is ``max`` or ``min``; `last` where
-    equal values take the place of earlier ones."""
-
-    node: n.If
-    best: str
-    value: Expr
-    op: str
-    last: bool
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(s.name for s in self.node.then if isinstance(s, n.Assign))
-
-
 class _Reducing(Walk):
     loops_only = True
 
-    def __init__(self, program: n.Program, ragged: bool) -> None:
-        self.ragged = ragged
+    def __init__(self, program: n.Program, by_lanes: bool) -> None:
+        self.by_lanes = by_lanes
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
@@ -113,8 +98,8 @@ class _Reducing(Walk):
 
     def searched(self, given: n.Loop) -> list[n.Stmt] | None:
         """The loop as searches, and what it does beside; None where it has none, or they are not worth it."""
-        before, loop = self.by_value(_written_out(given))
-        found = [x for x in _extremes(loop.body) if _is_alone(loop, x)]
+        before, loop = self.by_value(self.straight(written_out(given)))
+        found = [x for x in extremes(loop.body) if _is_alone(loop, x)]
         if not found or any(isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.Library)) for x in walk((loop,))):
             return None
         elsewhere = self.read_outside(given)
@@ -129,16 +114,37 @@ class _Reducing(Walk):
                 return None
             out += made
         self.changed = True
-        if not self.levels:
+        if self.by_lanes:
             return out
-        enough = b.compare("greater_equal", b.sub(loop.stop, loop.start), b.index(_LEAST))
-        return [n.If(enough, tuple(out), (given,), span=given.span)]
+        holds: list[Expr] = []
+        if self.levels:
+            holds.append(b.compare("greater_equal", b.sub(loop.stop, loop.start), b.index(_LEAST)))
+        for x in found:
+            if x.last and not self.looks_twice(loop):  # what is as good as `best` is told from no value
+                best = Var(x.best, x.value.dtype)
+                holds.append(b.compare("less" if x.op == "max" else "greater", x.nothing, best))
+        if not holds:
+            return out
+        return [n.If(functools.reduce(b.both, holds), tuple(out), (given,), span=given.span)]
 
-    def is_rectangular(self, loop: n.Loop) -> bool:
-        """Whether a loop, and each inside, runs as often in all iterations of those around it."""
+    def straight(self, loop: n.Loop) -> n.Loop:
+        """The loop with searches in its body that stand in branches, where nothing in these may fail without them."""
+        with self.scope():
+            self.forget(loop.body)
+            self.levels.append(_level(loop))
+            body = with_conditions(loop.body, self.buffers, self.holds)
+            self.levels.pop()
+        return replace(loop, body=body)
+
+    def is_rectangular(self, loop: n.Loop, found: Sequence[Extreme]) -> bool:
+        """Whether a loop, and each inside, runs as often in all iterations of those around it; one that has nothing but
+        values and searches may run over what is left of an array, in one loop in order."""
         changing = scalars_set(loop) | {level.axis for level in self.levels}
-        loops = [s for s in walk((loop,)) if isinstance(s, n.Loop)]
-        changing |= {s.axis for s in loops}
+        loops = [s for s in walk(loop.body) if isinstance(s, n.Loop)]
+        changing |= {loop.axis, *(s.axis for s in loops)}
+        plain = all(isinstance(s, n.Let) or any(s is x.node for x in found) for s in loop.body)
+        if not plain or len(self.levels) > 1:
+            loops.append(loop)
         return not any(variables_read(e) & changing or buffers_read(e) for s in loops for e in (s.start, s.stop))
 
     def by_value(self, loop: n.Loop) -> tuple[list[n.Stmt], n.Loop]:
@@ -229,27 +235,45 @@ class _Reducing(Walk):
             return False
         return constant_distances(verdict, loops[0]) is not None
 
-    def search(self, loop: n.Loop, found: Sequence[_Extreme], elsewhere: frozenset[str]) -> list[n.Stmt] | None:
+    def search(self, loop: n.Loop, found: Sequence[Extreme], elsewhere: frozenset[str]) -> list[n.Stmt] | None:
         """The search for extremes, and the iterations that it finds; None where iterations need each other for it."""
         part = _sliced(loop, found)
-        if part is None or len({x.last for x in found}) != 1 or not (self.ragged or self.is_rectangular(part)):
+        if part is None or len({x.last for x in found}) != 1:
+            return None
+        if self.by_lanes and not self.is_rectangular(part, found):
             return None
         verdict = self.verdict(_without(part, found), elsewhere)
         if not verdict.parallel or verdict.raises:
             return None
         at = [Var(self.names.fresh(f"{x.best}_at"), "index") for x in found]
-        body = self.combined(part, {a.name: x for a, x in zip(at, found, strict=True)}, elsewhere)
-        private = verdict.scalars.private
-        parallel = with_own_names(
-            replace(part, kind="parallel", body=body), self.names, self.variables, self.buffers, private
-        )
-        if found[0].last:
-            parallel = _backwards(parallel, self.names)
         pairs = list(zip(at, found, strict=True))
-        out: list[n.Stmt] = [n.Accumulator(a.name, f"arg{x.op}", "index", span=loop.span) for a, x in pairs]
-        out.append(parallel)
+        private = verdict.scalars.private
+
+        def searching(body: tuple[n.Stmt, ...]) -> n.Loop:
+            made = replace(part, kind="parallel", body=body)
+            return with_own_names(made, self.names, self.variables, self.buffers, private)
+
+        out: list[n.Stmt] = []
+        last = found[0].last
+        if last and self.looks_twice(loop):
+            most = [Var(self.names.fresh(f"{x.best}_most"), x.value.dtype) for x in found]
+            out += [n.Accumulator(m.name, x.op, m.dtype, span=loop.span) for m, x in zip(most, found, strict=True)]
+            out.append(searching(self.best_of_all(part, dict(zip(most, found, strict=True)), elsewhere)))
+            out += [n.Accumulator(a.name, "last", "index", span=loop.span) for a in at]
+            second = searching(self.last_of_all(part, list(zip(at, most, found, strict=True)), elsewhere))
+            found_any = [
+                b.compare("greater_equal" if x.op == "max" else "less_equal", m, Var(x.best, m.dtype))
+                for m, x in zip(most, found, strict=True)
+            ]
+            any_of = functools.reduce(b.either, found_any)
+            out.append(second if self.by_lanes else n.If(any_of, (second,), span=loop.span))
+        else:
+            parallel = searching(self.combined(part, {a.name: x for a, x in pairs}, elsewhere))
+            out += [n.Accumulator(a.name, f"arg{x.op}", "index", span=loop.span) for a, x in pairs]
+            out.append(_backwards(parallel, self.names) if last else parallel)
         for place, x in pairs:
-            where = b.sub(b.sub(b.add(loop.start, loop.stop), b.ONE), place) if x.last else place
+            turned = last and not self.looks_twice(loop)
+            where = b.sub(b.sub(b.add(loop.start, loop.stop), b.ONE), place) if turned else place
             alone = _sliced(loop, [x]) or part
             once = with_own_names(alone, self.names, self.variables, self.buffers, private)
             once = replace(once, start=where, stop=b.add(where, b.ONE))
@@ -258,20 +282,22 @@ class _Reducing(Walk):
 
     def again(self, once: n.Loop) -> list[n.Stmt]:
         """The iteration that was found: a search of its own where there are loops in it."""
+        if self.by_lanes and not any(isinstance(s, n.Loop) for s in walk(once.body)):
+            self.variables[once.axis] = "index"
+            return [n.Let(once.axis, once.start, span=once.span), *once.body]
         return [self.inside(once)] if any(isinstance(s, n.Loop) for s in walk(once.body)) else [once]
 
     def verdict(self, loop: n.Loop, elsewhere: frozenset[str]) -> Verdict:
         return judge(self.program, loop, self.surroundings(), elsewhere)
 
-    def combined(self, loop: n.Loop, found: Mapping[str, _Extreme], elsewhere: frozenset[str]) -> tuple[n.Stmt, ...]:
+    def combined(self, loop: n.Loop, found: Mapping[str, Extreme], elsewhere: frozenset[str]) -> tuple[n.Stmt, ...]:
         """The body of a loop that looks for some of its iterations, by what they are called."""
         made: dict[int, n.Stmt] = {}
         before: list[n.Stmt] = []
         behind: list[n.Stmt] = []
         for at, x in found.items():
-            nothing = (lowest if x.op == "max" else highest)(x.value.dtype)
-            value = b.where(x.node.condition, x.value, nothing)
-            if any(s is x.node for s in loop.body):
+            value = b.where(x.node.condition, x.value, x.nothing)
+            if self.is_direct(loop, x):
                 made[id(x.node)] = n.Accumulate(at, f"arg{x.op}", value, Var(loop.axis, "index"), span=x.node.span)
                 continue
             most = Var(self.names.fresh(f"{x.best}_most"), x.value.dtype)
@@ -280,8 +306,46 @@ class _Reducing(Walk):
             behind.append(n.Accumulate(at, f"arg{x.op}", most, Var(loop.axis, "index"), span=x.node.span))
         return (*before, *self.marked(loop, list(found.values()), made, elsewhere), *behind)
 
+    def looks_twice(self, loop: n.Loop) -> bool:
+        """Whether what is best is looked for first, and its last place then: what computes little, and lanes, which
+        look for places so anyway. Others go backwards."""
+        return self.by_lanes or not any(isinstance(s, n.Loop) for s in walk(loop.body))
+
+    def is_direct(self, loop: n.Loop, x: Extreme) -> bool:
+        """Whether an iteration of the loop looks once at most: lanes have masks for branches."""
+        return any(s is x.node for s in (own(loop.body) if self.by_lanes else loop.body))
+
+    def best_of_all(
+        self, loop: n.Loop, found: Mapping[Var, Extreme], elsewhere: frozenset[str]
+    ) -> tuple[n.Stmt, ...]:
+        """The body of a loop that looks for what is best in all of its iterations."""
+        made: dict[int, n.Stmt] = {}
+        for most, x in found.items():
+            value = b.where(x.node.condition, x.value, x.nothing)
+            made[id(x.node)] = n.Accumulate(most.name, x.op, value, span=x.node.span)
+        return self.marked(loop, list(found.values()), made, elsewhere)
+
+    def last_of_all(
+        self, loop: n.Loop, found: Sequence[tuple[Var, Var, Extreme]], elsewhere: frozenset[str]
+    ) -> tuple[n.Stmt, ...]:
+        """The body of a loop that looks for the last iterations which have what is best."""
+        made: dict[int, n.Stmt] = {}
+        before: list[n.Stmt] = []
+        behind: list[n.Stmt] = []
+        for at, most, x in found:
+            hit = b.both(x.node.condition, b.compare("equal", x.value, most))
+            place = Var(loop.axis, "index")
+            if self.is_direct(loop, x):
+                made[id(x.node)] = n.Accumulate(at.name, "last", hit, place, span=x.node.span)
+                continue
+            some = Var(self.names.fresh(f"{x.best}_here"), "bool")
+            made[id(x.node)] = n.Accumulate(some.name, "any", hit, span=x.node.span)
+            before.append(n.Accumulator(some.name, "any", "bool", span=loop.span))
+            behind.append(n.Accumulate(at.name, "last", some, place, span=x.node.span))
+        return (*before, *self.marked(loop, [x for _, _, x in found], made, elsewhere), *behind)
+
     def marked(
-        self, loop: n.Loop, found: Sequence[_Extreme], made: Mapping[int, n.Stmt], elsewhere: frozenset[str]
+        self, loop: n.Loop, found: Sequence[Extreme], made: Mapping[int, n.Stmt], elsewhere: frozenset[str]
     ) -> tuple[n.Stmt, ...]:
         """The loop's body with what is made of the extremes, and loops around them parallel where they may be."""
 
@@ -334,65 +398,7 @@ def _read_beside(loop: n.Loop, inner: n.Stmt) -> frozenset[str]:
     return frozenset(name for name, count in reads_of(loop.body).items() if count > own[name])
 
 
-# ---- which statements look for an extreme ----------------------------------------------------------------------------
-
-
-def _may_look(s: n.Stmt) -> bool:
-    """Whether a statement may be one that looks for an extreme."""
-    match s:
-        case n.If(_, then, ()):
-            return bool(then) and all(isinstance(x, n.Assign) for x in then)
-        case n.Assign(name, Apply("where", (condition, _, Var(kept)), _)):
-            return name == kept and name in variables_read(condition)
-        case _:
-            return False
-
-
-def _written_out(loop: n.Loop) -> n.Loop:
-    """With ``best := v if v < best else best`` as the condition that it is."""
-
-    def made(s: n.Stmt) -> n.Stmt:
-        match s:
-            case n.Assign(name, Apply("where", (condition, value, Var(kept)), _)) if name == kept:
-                if name in variables_read(condition) and name not in variables_read(value):
-                    return n.If(condition, (n.Assign(name, value, span=s.span),), (), span=s.span)
-            case _:
-                pass
-        return with_bodies(s, lambda block: tuple(map(made, block)))
-
-    return replace(loop, body=tuple(map(made, loop.body)))
-
-
-def _extremes(body: Iterable[n.Stmt]) -> Iterator[_Extreme]:
-    for s in walk(tuple(body)):
-        if isinstance(s, n.If) and not s.orelse and all(isinstance(x, n.Assign) for x in s.then):
-            found = _extreme(s)
-            if found is not None:
-                yield found
-
-
-def _extreme(s: n.If) -> _Extreme | None:
-    sets = {x.name: x.value for x in s.then if isinstance(x, n.Assign)}
-    compared = [c for c in conjuncts(s.condition) if variables_read(c) & set(sets)]
-    if len(compared) != 1 or len(sets) != len(s.then) or any(variables_read(v) & set(sets) for v in sets.values()):
-        return None
-    match compared[0]:
-        case Apply("less" | "less_equal" as op, (value, Var(best))) if sets.get(best) == value:
-            kind = "min"
-        case Apply("greater" | "greater_equal" as op, (Var(best), value)) if sets.get(best) == value:
-            kind = "min"
-        case Apply("greater" | "greater_equal" as op, (value, Var(best))) if sets.get(best) == value:
-            kind = "max"
-        case Apply("less" | "less_equal" as op, (Var(best), value)) if sets.get(best) == value:
-            kind = "max"
-        case _:
-            return None
-    if not value.dtype.startswith(_TYPES):
-        return None
-    return _Extreme(s, best, value, kind, op.endswith("equal"))
-
-
-def _is_alone(loop: n.Loop, x: _Extreme) -> bool:
+def _is_alone(loop: n.Loop, x: Extreme) -> bool:
     """Whether nothing else in the loop reads or sets what the extreme sets."""
     inside, own = reads_of((loop,)), reads_of((x.node,))
     sets = [s.name for s in walk((loop,)) if isinstance(s, (n.Let, n.Assign, n.Accumulator, n.Accumulate))]
@@ -401,7 +407,7 @@ def _is_alone(loop: n.Loop, x: _Extreme) -> bool:
     )
 
 
-def _without(loop: n.Loop, found: Sequence[_Extreme]) -> n.Loop:
+def _without(loop: n.Loop, found: Sequence[Extreme]) -> n.Loop:
     nodes = [x.node for x in found]
 
     def left(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
@@ -413,7 +419,7 @@ def _without(loop: n.Loop, found: Sequence[_Extreme]) -> n.Loop:
 # ---- what one of them needs ------------------------------------------------------------------------------------------
 
 
-def _sliced(loop: n.Loop, found: Sequence[_Extreme]) -> n.Loop | None:
+def _sliced(loop: n.Loop, found: Sequence[Extreme]) -> n.Loop | None:
     """The loop with what extremes are computed from alone; None where that changes meanwhile."""
     written = buffers_written(loop) - {name for s in walk((loop,)) for name in buffers_allocated(s)}
     nodes = [x.node for x in found]

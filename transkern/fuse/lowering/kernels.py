@@ -144,6 +144,11 @@ def _placement(s: n.Stmt) -> str:
                     _placement(only) == "grid" and not any(isinstance(x, n.Accumulate) for x in walk(only.body))
                 ):  # decided once: what it decides on fills the device; a sum has its first value without it, too
                     return "host"
+                case n.If(condition, (n.Loop(kind="sequential"),), (n.Loop(kind="parallel") as other,)) if (
+                    _placement(other) == "grid" and not buffers_read(condition)
+                    and all(map(is_size_name, variables_read(condition)))
+                ):  # one after the other, or in step, as sizes decide
+                    return "host"
             return (
                 "block"
                 if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner)

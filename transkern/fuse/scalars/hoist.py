@@ -12,6 +12,8 @@ left are plain vector loads. Columns of a matrix with short rows (the corners of
 The loop may read only some of the positions (those counted, or those that a condition lets through). The others may be
 anything: memory that a filter has not filled, or positions outside of `x`. They are brought into `x` before they are
 followed, but where it is known that all of them are positions there.
+
+A TPU gathers whole rows so, too (`x[order[p], r]` for all r): its kernels have no gather.
 """
 
 from __future__ import annotations
@@ -43,9 +45,22 @@ _SHORT = 16
 """Elements of a row whose columns are brought together."""
 
 
+_ALONG = Var("along", "index")
+"""Stands in a subscript for a loop over all of an axis."""
+
+
 def hoist_gathers(program: n.Program) -> n.Program:
     """The program with gathers that its loops in order repeat done once before them: before the outermost that changes
     neither array."""
+    return _hoisted(program, rows=False)
+
+
+def hoist_gathers_of_rows(program: n.Program) -> n.Program:
+    """The same, of whole rows as well."""
+    return _hoisted(program, rows=True)
+
+
+def _hoisted(program: n.Program, rows: bool) -> n.Program:
     names = Names.of(program)
     buffers = dict(program.buffers)
 
@@ -53,7 +68,7 @@ def hoist_gathers(program: n.Program) -> n.Program:
         out: list[n.Stmt] = []
         for s in body:
             if isinstance(s, (n.While, n.Loop)) and is_in_order(s):
-                before, s = _Hoisting(buffers, names, s, [*earlier, *out]).run()
+                before, s = _Hoisting(buffers, names, s, [*earlier, *out], rows=rows).run()
                 out += before
             if not (isinstance(s, n.Loop) and s.kind == "parallel"):
                 s = with_bodies(s, partial(block, earlier=[*earlier, *out]))
@@ -95,9 +110,11 @@ def _reduces_again(s: n.Stmt, around: n.Loop) -> bool:
 class _Hoisting:
     def __init__(
         self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt, earlier: list[n.Stmt],
-        again: Sequence[n.Stmt] = (),
+        again: Sequence[n.Stmt] = (), rows: bool = False,
     ) -> None:  # fmt: skip
         """`again`: of a parallel loop, the loops inside whose columns, and nothing but those, are brought together."""
+        inside = [x for x in walk((loop,)) if isinstance(x, n.Loop) and x.start == b.ZERO and x.step == b.ONE]
+        self.along = {x.axis: x.stop for x in inside if x.kind == "parallel"} if rows else {}
         self.buffers, self.names, self.loop, self.earlier = buffers, names, loop, tuple(earlier)
         self.again = again
         self.written = buffers_written(loop)
@@ -123,13 +140,13 @@ class _Hoisting:
         self._gather_no_more(names)
         return self.before, self._replace(self.loop, {})
 
-    def _match(self, e: Expr) -> tuple[str, str, tuple[Expr, ...], int, Expr] | None:
-        """``x[…, index(order[at]), …]``: (x, order, the subscript with a hole, the place of the hole, at); of a column,
-        ``x[at, 2]``, without an order."""
+    def _match(self, e: Expr) -> tuple[str, str, tuple[Expr, ...], int, Expr, tuple[Expr, ...]] | None:
+        """``x[…, index(order[at]), …]``: (x, order, the subscript with a hole, the hole, at, the axes that it
+        goes along); of a column, ``x[at, 2]``, without an order."""
         if not isinstance(e, Load) or e.buffer in self.written:
             return None
         if self._is_column(e):
-            return e.buffer, "", (b.ZERO, *e.index[1:]), 0, e.index[0]
+            return e.buffer, "", (b.ZERO, *e.index[1:]), 0, e.index[0], ()
         if self.again:
             return None
         holes = [
@@ -140,18 +157,22 @@ class _Hoisting:
         if len(holes) != 1:
             return None
         d, order, at = holes[0]
-        rest = tuple(Const(0, "index") if k == d else i for k, i in enumerate(e.index))
+        dims = self.buffers[e.buffer].dims
+        walked = {
+            k for k, i in enumerate(e.index) if k != d and isinstance(i, Var) and self.along.get(i.name) == dims[k]
+        }
+        rest = tuple(Const(0, "index") if k == d else _ALONG if k in walked else i for k, i in enumerate(e.index))
         if any(variables_read(i) & self.changing or not isinstance(i, (Const, Var)) for i in rest):
             return None
         if len(self.buffers[order].dims) != 1 or self.buffers[order].is_reserved:
             return None
-        return e.buffer, order, rest, d, at
+        return e.buffer, order, rest, d, at, tuple(e.index[k] for k in sorted(walked))
 
     def _note(self, e: Expr, axis: str) -> None:
         found = self._match(e)
         if found is None or axis not in variables_read(found[4]):
             return
-        source, order, rest, d, at = found
+        source, order, rest, d, at, _ = found
         key = (source, order, rest, d)
         if key in self.made or (not order and b.affine(at)[0].get(Var(axis)) != 1):
             return
@@ -162,25 +183,29 @@ class _Hoisting:
             self._bring_together(name, source, rest)
             return
         base = self.buffers[order]
-        self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, base.dims, line=base.line)
+        dims = self.buffers[source].dims
+        rows = {k: Var(self.names.fresh("r"), "index") for k, i in enumerate(rest) if i == _ALONG}
+        extents = (*base.dims, *(dims[k] for k in rows))
+        self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, extents, line=base.line)
         p = Var(self.names.fresh("p"), "index")
         at = b.cast(Load(order, (p,), base.dtype), "index")
-        dims = self.buffers[source].dims
         inside: Expr = b.TRUE
         if not self._holds_positions(base, dims[d]):
             at = b.maximum(b.minimum(at, b.sub(dims[d], b.ONE)), b.ZERO)
             inside = b.compare("greater", dims[d], b.ZERO)
         for k, i in enumerate(rest):
-            if k != d:  # checked in the loop, which may have no iteration
+            if k != d and k not in rows:  # checked in the loop, which may have no iteration
                 inside = b.both(inside, b.both(b.compare("greater_equal", i, b.ZERO), b.compare("less", i, dims[k])))
         stop = b.where(inside, base.dims[0], b.ZERO)
-        index = tuple(at if k == d else i for k, i in enumerate(rest))
+        index = tuple(at if k == d else rows.get(k, i) for k, i in enumerate(rest))
+        value = Load(source, index, self.buffers[source].dtype)
+        made: n.Stmt = n.Store(name, (p, *rows.values()), value, span=self.loop.span)
+        for k, r in reversed(rows.items()):
+            made = n.Loop(r.name, b.ZERO, dims[k], b.ONE, "parallel", (made,), span=self.loop.span)
         self.before += [
             n.Alloc(name, span=self.loop.span),
-            n.Loop(p.name, b.ZERO, stop, b.ONE, "parallel", (
-                n.Store(name, (p,), Load(source, index, self.buffers[source].dtype), span=self.loop.span),
-            ), span=self.loop.span),
-        ]  # fmt: skip
+            n.Loop(p.name, b.ZERO, stop, b.ONE, "parallel", (made,), span=self.loop.span),
+        ]
 
     def _gather_no_more(self, names: Mapping[str, Expr]) -> None:
         """Ends the gathers where all that the loop reads of them ends."""
@@ -256,7 +281,7 @@ class _Hoisting:
                 return None
             found = self._match(_resolved(e, known))
             if found is not None and (name := self.made.get(found[:4])) is not None:
-                return Load(name, (found[4],), e.dtype)
+                return Load(name, (found[4], *found[5]), e.dtype)
             return None
 
         def deep(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:

@@ -18,12 +18,14 @@ def passes() -> tuple[Pass, ...]:
     need("astor")
     from transkern import pipeline
     from transkern.fuse.checks.overflow import check_integers
+    from transkern.fuse.choices.batches import order_batches
     from transkern.fuse.filters.alive import mask_filtered, mask_shrinking
-    from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_rectangular_extremes
+    from transkern.fuse.loops.arg_reductions import reduce_extremes, reduce_extremes_by_lanes
     from transkern.fuse.loops.chosen import compute_chosen_in_kernels, compute_chosen_of_batches
     from transkern.fuse.loops.neighbours import write_out_windows
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
+    from transkern.fuse.scalars.hoist import hoist_gathers, hoist_gathers_of_rows
     from transkern.fuse.schedule.wavefront import order_large_by_waves
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.columns import hold_columns
@@ -34,11 +36,12 @@ def passes() -> tuple[Pass, ...]:
     from transkern.targets.pallas.passes.wide import hold_wide
 
     instead: dict[Pass, Pass] = {
-        check_integers: check_wide_integers, reduce_extremes: reduce_rectangular_extremes,
+        check_integers: check_wide_integers, reduce_extremes: reduce_extremes_by_lanes,
         compute_chosen_in_kernels: compute_chosen_of_batches, mask_shrinking: mask_filtered,
+        hoist_gathers: hoist_gathers_of_rows,
     }  # fmt: skip
     before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
-    formed = before.index(reduce_rectangular_extremes) + 1
+    formed = before.index(reduce_extremes_by_lanes) + 1
     before = (*before[:formed], order_large_by_waves, *before[formed:])
     behind, placed = before.index(lower) + 1, before.index(place_kernels)
     return (
@@ -49,6 +52,7 @@ def passes() -> tuple[Pass, ...]:
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
         hold_wide,
+        order_batches,
         hold_columns,  # when nothing asks any more what loops do
         part_shapes,  # when nothing fuses loops any more
         *before[placed:],

@@ -218,7 +218,7 @@ class Lanes(Interface):
 
     def run_pass(self, s: n.Loop, body: list[n.Stmt], running: list[n.Accumulate]) -> None:
         """One pass: a function of a chunk, and its call for all chunks."""
-        if any(isinstance(x, (n.While, n.Guard, n.Loop, n.Alloc)) for x in walk(tuple(body))):
+        if any(isinstance(x, (n.While, n.Guard, n.Loop, n.Alloc, n.Accumulator)) for x in walk(tuple(body))):
             raise Inexpressible("a pass that is not parallel throughout")
         saved = self.begin_pass(s)
         self.forget(s)

@@ -154,11 +154,12 @@ class Reductions(Stores):
             return Value(self.typed(at, "index"), "index", at.axes | value.axes)
         info = self.axes.get(s.position.name) if isinstance(s.position, Var) else None
         by_parts = mask is not None or s.name in self.extremes
+        by_parts |= self.mosaic and value.dtype not in ("bool", "float32")  # Mosaic looks for no other numbers
         if by_parts or info is None or closed != [info.slot] or b.constant(info.start) != 0 or info.step != 1:
             return self.arg_of_part(s, value, closed, mask)
         node = self.spread(value, closed)
         if value.dtype == "bool":
-            node = quote("_0.astype(jnp.int32)", node)
+            node = quote("_0.astype(jnp.float32)" if self.mosaic else "_0.astype(jnp.int32)", node)
         if self.may_be_nothing(closed):  # JAX does not trace that, though no row may ask for it
             node = call(self.module.helper("_nonempty"), [node, ast.Constant(closed[0])])
         found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.{self.module.integer})", node)

@@ -7,8 +7,8 @@
                                                     parallel p in 0 .. n: x[p, 0] = x_0[p]
 
 A last axis of four lies along the lanes of a TPU and fills 4 of 128; a column of its own fills all of them. The columns
-are copied once before the loop, and those that it changes once behind it. Short parallel loops over such an axis that
-stand in others are written out first.
+are copied once before the loop, and those that it changes once behind it. Short parallel loops over such an axis are
+written out first: those that stand in others, and copies and exchanges of rows (`x[i] = x[m]`) of what is turned then.
 
 It holds where the loop names all of an array's elements by a number along one axis (the others may be anything): two
 numbers are two arrays, which share no element, so each dependence is one within a column. What columns the loop names
@@ -17,7 +17,7 @@ decides, not how wide the array is: no more of it is held than was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from transkern.fuse.loops.unroll import extent_of, iterations
 from transkern.ir import build as b
@@ -77,7 +77,9 @@ class _Turning:
     def turned(self, loop: n.Stmt) -> list[n.Stmt]:
         """The loop with what stands before and behind it; alone where no array of it is turned."""
         kept = dict(self.buffers), dict(self.variables)
-        short = with_bodies(loop, lambda body: self.written_out(body, inside=False))
+        every = _parts(with_bodies(loop, lambda body: self.written_out(body, True, None)), self.buffers)
+        self.buffers, self.variables = dict(kept[0]), dict(kept[1])
+        short = with_bodies(loop, lambda body: self.written_out(body, False, every))
         parts = _parts(short, self.buffers)
         if not parts:
             self.buffers, self.variables = kept
@@ -134,15 +136,17 @@ class _Turning:
 
     # --- short loops
 
-    def written_out(self, block: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
-        """A block of the loop with short parallel loops `inside` of others written out."""
+    def written_out(self, block: tuple[n.Stmt, ...], inside: bool, turned: Container[str] | None) -> tuple[n.Stmt, ...]:
+        """A block of the loop with short parallel loops written out: those `inside` of others, and those that go along
+        a row of an array that is `turned` when they are (None: all)."""
         out: list[n.Stmt] = []
         for s in block:
-            if inside and isinstance(s, n.Loop) and self.is_short(s):
-                out += self.iterations(replace(s, body=self.written_out(s.body, inside)))
-                continue
-            parallel = isinstance(s, n.Loop) and s.kind == "parallel"
-            out.append(with_bodies(s, lambda body, deep=inside or parallel: self.written_out(body, deep)))  # type: ignore[misc]
+            if isinstance(s, n.Loop) and self.is_short(s):
+                if inside or turned is None or any(of in turned for of in {*buffers_used(s), *buffers_written(s)}):
+                    out += self.iterations(replace(s, body=self.written_out(s.body, True, turned)))
+                    continue
+            deep = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
+            out.append(with_bodies(s, lambda body, deep=deep: self.written_out(body, deep, turned)))  # type: ignore[misc]
         return tuple(out)
 
     def is_short(self, s: n.Loop) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transkern.fuse.choices.jumps import nested, own
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import bodies, with_bodies
+from transkern.ir.traverse import with_bodies
 
 _ZERO, _ONE = b.index(0), b.index(1)
 
@@ -37,13 +38,14 @@ class _Structuring:
             return [with_bodies(s, self.block)]
         s = with_bodies(s, self.block)
         assert isinstance(s, (n.Loop, n.While))
-        if not any(isinstance(x, (n.Break, n.Continue)) for x in _own(s.body)):
+        if not any(isinstance(x, (n.Break, n.Continue)) for x in own(s.body)):
             return [s]
         left = ""
-        if any(isinstance(x, n.Break) for x in _own(s.body)):
+        if any(isinstance(x, n.Break) for x in own(s.body)):
             left = self.names.fresh("left")
             self.variables[left] = "index"
-        body = self.nested(s.body, left)
+        leave = n.Assign(left, _ONE, span=s.span)
+        body = nested(s.body, lambda jump: (replace(leave, span=jump.span),) if isinstance(jump, n.Break) else ())
         if not left:
             return [replace(s, body=body)]
         goes_on = b.compare("equal", Var(left), _ZERO)
@@ -57,34 +59,3 @@ class _Structuring:
         )
         step = n.Assign(s.axis, b.add(counter, s.step), span=s.span)
         return [start, n.Assign(s.axis, s.start, span=s.span), n.While((), condition, (*body, step), span=s.span)]
-
-    def nested(self, block: tuple[n.Stmt, ...], left: str) -> tuple[n.Stmt, ...]:
-        """The block with what follows a conditional jump in its other branch."""
-        for position, s in enumerate(block):
-            if isinstance(s, (n.Continue, n.Break)):
-                return (*block[:position], *self.jump(s, left))
-            if isinstance(s, n.If) and any(isinstance(x, (n.Continue, n.Break)) for x in _own((s,))):
-                rest = block[position + 1 :]
-                then, orelse = (
-                    self.nested(x, left) if _jumps(x) else self.nested((*x, *rest), left) for x in (s.then, s.orelse)
-                )
-                return (*block[:position], replace(s, then=then, orelse=orelse))
-        return block
-
-    def jump(self, s: n.Stmt, left: str) -> list[n.Stmt]:
-        return [n.Assign(left, _ONE, span=s.span)] if isinstance(s, n.Break) else []
-
-
-def _jumps(block: tuple[n.Stmt, ...]) -> bool:
-    return bool(block) and isinstance(block[-1], (n.Continue, n.Break))
-
-
-def _own(block: tuple[n.Stmt, ...]) -> list[n.Stmt]:
-    """The statements that belong to this loop, not to one inside it."""
-    found: list[n.Stmt] = []
-    for s in block:
-        found.append(s)
-        if not isinstance(s, (n.Loop, n.While)):
-            for body in bodies(s):
-                found += _own(body)
-    return found
