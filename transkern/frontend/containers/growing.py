@@ -219,9 +219,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         return added
     if owner.columns:
         fail_differ(ctx)
-    if isinstance(contents, GrowingList) and contents.options:
-        contents = numbers_of_texts(ctx, owner, contents)
-    contents = of_one_class(ctx, owner, contents)
+    contents = of_one_class(ctx, owner, numbers_of_texts(ctx, owner, contents))
     contents = rows.as_numbers(ctx, owner, contents)
     rows.must_be_alike(ctx, owner, contents)
     array, python = numbers_of(ctx, contents)

@@ -296,7 +296,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     if owner.columns:
         fail_differ(ctx)
     value = rows.as_numbers(ctx, owner, value)
-    value = of_one_class(ctx, owner, value)
+    value = of_one_class(ctx, owner, list_types.numbers_of_texts(ctx, owner, value))
     rows.must_be_alike(ctx, owner, value)
     array, is_python = numbers_of(ctx, value)
     python = is_python
@@ -335,12 +335,13 @@ def row_number(ctx: Context, held: Rows, value: Value) -> Expr:
     contents = ctx.deref(value)
     if isinstance(contents, (Array, Concatenation)):
         return _array_number(ctx, held, contents)
-    kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
-    if kind not in (("list", "tuple") if not held.kind else (held.kind,)):
+    text = rows.text_of(contents)
+    kind = "text" if text is not None else contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
+    if kind not in (("list", "tuple", "text") if not held.kind else (held.kind,)):
         among = held.kind or "list"
-        help = f"append {among}s only: {'(x,)' if among == 'tuple' else '[x]'} for a number"
+        help = f"append {among}s only" + {"tuple": ": (x,) for a number", "list": ": [x] for a number"}.get(among, "")
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among {among}s", help)
-    held.kind = kind
+    held.kind, contents = kind, text or contents
     if isinstance(value, Object):
         handing.note_handed(ctx, value)
     twins.note_original(ctx, held.pool.buffer, value if isinstance(value, Object) else contents, held.pool.site)

@@ -305,6 +305,8 @@ def _joined(ctx: Context, between: str, given: Value) -> Value | None:
         held = growing.from_items(ctx, held)
     if isinstance(held, GrowingList) and formatted.is_formatted(held):
         return JoinedText(growing.copied(ctx, held), between)
+    if isinstance(held, GrowingList) and held.rows is not None and held.rows.kind == "text":
+        return spelling.put_together(ctx, between, held)
     if not isinstance(held, GrowingList) or held.columns or held.rows is not None:
         return None
     if not is_typed(ctx, held):
