@@ -305,7 +305,7 @@ def replace(characters: Any, old: Any, new: Any) -> Any:
 
 def words(text: Any) -> Any:
     """``text.split()``."""
-    found = []
+    pieces = []
     at = 0
     while at < len(text):
         if text[at].isspace():
@@ -314,21 +314,21 @@ def words(text: Any) -> Any:
             behind = at + 1
             while behind < len(text) and not text[behind].isspace():
                 behind += 1
-            found.append(text[at:behind])
+            pieces.append(text[at:behind])
             at = behind
-    return found
+    return pieces
 
 
 def parts(text: Any, between: Any) -> Any:
     """``text.split(between)`` at one character."""
-    found = []
+    pieces = []
     at = 0
     for k in range(len(text)):
         if text[k] == between:
-            found.append(text[at:k])
+            pieces.append(text[at:k])
             at = k + 1
-    found.append(text[at : len(text)])
-    return found
+    pieces.append(text[at : len(text)])
+    return pieces
 
 
 def strip(text: Any, what: Any, in_front: Any, behind: Any) -> Any:
@@ -344,11 +344,11 @@ def strip(text: Any, what: Any, in_front: Any, behind: Any) -> Any:
 
 def put_together(between: Any, texts: Any) -> Any:
     """``between.join(texts)``."""
-    found = []
+    together = []
     for k, text in enumerate(texts):
         if k > 0:
             for c in between:
-                found.append(c)
+                together.append(c)
         for c in text:
-            found.append(c)
-    return found
+            together.append(c)
+    return together

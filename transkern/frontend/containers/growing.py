@@ -485,7 +485,7 @@ def joined_rows(ctx: Context, name: str, one: Value, two: Value, out1: list[n.St
         contents = value if isinstance(value, Row) else ctx.deref(value)
         if isinstance(value, Row) and value.rows is not found.rows:
             return None
-        if not isinstance(contents, (Row, Seq, GrowingList)):
+        if not isinstance(contents, (Row, Seq, GrowingList)) and rows.text_of(contents) is None:
             return None
         with ctx.emitter.block(out) as more:
             ctx.emit(n.Assign(number.name, row_number(ctx, found.rows, value)))

@@ -21,6 +21,7 @@ from transkern.frontend.values.values import (
     Concatenation,
     GrowingList,
     JoinedText,
+    OneOf,
     Row,
     Rows,
     Seq,
@@ -59,7 +60,7 @@ def text_of(value: Value) -> Value | None:
             return value.characters
         case Char():
             return Seq((value,), "list")
-        case Static(str() as text) if text.isascii():
+        case Static(str() as text) | OneOf(options=(str() as text,)) if text.isascii():
             return Seq(tuple(Char(b.index(ord(c))) for c in text), "list")
         case _:
             return None

@@ -35,6 +35,7 @@ from transkern.frontend.values.values import (
     OrNone,
     Record,
     Row,
+    Rows,
     Scalar,
     Seq,
     Static,
@@ -370,6 +371,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("character",), ("choice", (str() as text,)) if len(text) == 1:
             return old
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:
+            return new
+        case ("choice", (str(),)), ("row", Rows(kind="text")):
             return new
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
             carried_lists.tell_types(ctx, v1, v2)
