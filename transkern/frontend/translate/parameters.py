@@ -122,6 +122,7 @@ def _text(ctx: Context, name: str, codes: Array) -> Value:
     if not isinstance(dim, Var):
         problem = "a text among the arguments whose length must be known, and whose characters only the run knows"
         ctx.fail(refusals.TEXT, problem, "pass the length as an argument of its own")
+    ctx.learned.spelling.given = True
     return JoinedText(GrowingList(name, dim.name, "index", (), True, extent=dim, options=CHARACTERS), "")
 
 

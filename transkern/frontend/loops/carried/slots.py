@@ -142,6 +142,8 @@ def slot_of(state: LoopState, owner: Loops, name: str, kind: Any, initial: Value
             return carried_lists.carried_table(ctx, name, shape, initial)
         case ("tuple", inner):
             return tuples.as_tuple(slot_of(state, owner, name, inner, tuples.as_list(ctx, initial)))
+        case ("text",):
+            return carried_lists.carried_text(ctx, name, initial)
         case ("hashed", shape):
             return carried_dicts.made(ctx, name, shape, initial)
         case ("same", value):
