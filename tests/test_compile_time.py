@@ -95,8 +95,8 @@ def test_types_of_a_list_that_grows_are_found_in_one_iteration() -> None:
     """All iterations were translated one by one, for the sake of types that the next translation knew."""
 
     def text(trips: int) -> str:
-        lines = ["def f(x: 'float64[n]'):", "    out = [[0, 1]]", f"    for i in range({trips}):", "        if x[i] > 0.5:"]
-        lines += ["            out.append([x[i], i])", "        for p in out:", "            if p[0] > 3:"]
+        lines = ["def f(x: 'float64[n]'):", "    out = [[0, 1]]", f"    for i in range({trips}):"]
+        lines += ["        if x[i] > 0.5:", "            out.append([x[i], i])", "        for p in out:", "            if p[0] > 3:"]
         return "\n".join([*lines, "                out.append([x[i], 1.5])", "    return out"])
 
     calls(text(20))  # what is done once in a process

@@ -144,7 +144,7 @@ def order(s: str) -> Any:
     seen = set()
     for i in range(len(s) - 1):
         seen.add(s[i : i + 2])
-    return [w for w in seen]
+    return list(seen)
 
 
 def test_the_order_of_a_set_of_texts_is_refused() -> None:
