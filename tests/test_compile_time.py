@@ -96,8 +96,9 @@ def test_types_of_a_list_that_grows_are_found_in_one_iteration() -> None:
 
     def text(trips: int) -> str:
         lines = ["def f(x: 'float64[n]'):", "    out = [[0, 1]]", f"    for i in range({trips}):"]
-        lines += ["        if x[i] > 0.5:", "            out.append([x[i], i])", "        for p in out:", "            if p[0] > 3:"]
-        return "\n".join([*lines, "                out.append([x[i], 1.5])", "    return out"])
+        lines += ["        if x[i] > 0.5:", "            out.append([x[i], i])", "        for p in out:"]
+        lines += ["            if p[0] > 3:", "                out.append([x[i], 1.5])", "    return out"]
+        return "\n".join(lines)
 
     calls(text(20))  # what is done once in a process
     assert calls(text(60)) < 1.1 * calls(text(20))
