@@ -115,7 +115,30 @@ def handed_on(s: str) -> Any:
     return longest, last, window, one, two, rest, one if len(one) > len(two) else two
 
 
-@pytest.mark.parametrize("function", [tokens, runs, best, words, handed_on])
+class Word:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.count = 1
+        self.first = text[0]
+
+
+def objects(s: str) -> Any:
+    """Texts as attributes, and as items of dicts in a list."""
+    found: list[Word] = []
+    for w in s.split():
+        same = None
+        for one in found:
+            if one.text == w:
+                same = one
+        if same is not None:
+            same.count += 1
+            same.text = same.text[1:]
+        else:
+            found.append(Word(w))
+    return [(w.text, w.count, w.first) for w in found], [{"text": w.text, "length": len(w.text)} for w in found]
+
+
+@pytest.mark.parametrize("function", [tokens, runs, best, words, handed_on, objects])
 def test_lists_of_texts_that_the_run_makes(function: Any) -> None:
     compiled = transkern.compile(function)
     compiled.known.demands.add("s.varies")
