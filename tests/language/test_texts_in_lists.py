@@ -115,6 +115,18 @@ def handed_on(s: str) -> Any:
     return longest, last, window, one, two, rest, one if len(one) > len(two) else two
 
 
+def numbers(s: str) -> Any:
+    return [float(part) for part in s.split(",")], sum(int(part) for part in s.split(",") if part.strip().isdigit())
+
+
+def test_numbers_in_texts_are_read_as_python_does() -> None:
+    """There is code for each text: what is no plain number, or has many digits, is Python's business."""
+    compiled = transkern.compile(numbers)
+    for text in ("0.30000000000000004,1e400,nan, 12 ", "1,2.5,3,4,5,6,7,8,9,10,11,12", "7,  -inf", "1_0,x", "3,-0.0"):
+        alike(numbers, text, compiled=compiled)
+    assert compiled.known.only_known_texts
+
+
 class Word:
     def __init__(self, text: str) -> None:
         self.text = text

@@ -89,6 +89,7 @@ def method(ctx: Context, text: Value, name: str, args: Sequence[Value]) -> Value
     held = _given(ctx, text)
     if held is None or name not in METHODS:
         return None
+    ctx.learned.spelling.parted |= name == "split" or name in _STRIPS
     match name, [*map(ctx.deref, args)]:
         case "lower" | "upper", []:
             return _joined_of(ctx, name, [held])

@@ -16,10 +16,11 @@ from transkern.frontend.values.values import PoolKey
 class Spelling:
     """Whether texts that the run makes are lists of their characters (`begun`), and whether there are such (`asked`);
     `names` are those of texts that grow and do not begin as texts in quotes; `given`: a text among the arguments is
-    known by its characters, whose number no constant would tell."""
+    known by its characters, whose number no constant would tell; `parted`: texts are taken apart into words."""
 
     begun: bool = False
     given: bool = False
+    parted: bool = False
     asked: bool = False
     names: set[str] = field(default_factory=set)
 
