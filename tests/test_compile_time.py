@@ -91,6 +91,19 @@ def test_passes_ask_each_statement_once(one: Callable[[Any], Any]) -> None:
     assert taken(45) < 3 * 1.25 * taken(15)
 
 
+def test_types_of_a_list_that_grows_are_found_in_one_iteration() -> None:
+    """All iterations were translated one by one, for the sake of types that the next translation knew."""
+
+    def text(trips: int) -> str:
+        lines = ["def f(x: 'float64[n]'):", "    out = [[0, 1]]", f"    for i in range({trips}):"]
+        lines += ["        if x[i] > 0.5:", "            out.append([x[i], i])", "        for p in out:"]
+        lines += ["            if p[0] > 3:", "                out.append([x[i], 1.5])", "    return out"]
+        return "\n".join(lines)
+
+    calls(text(20))  # what is done once in a process
+    assert calls(text(60)) < 1.1 * calls(text(20))
+
+
 def test_deep_conditions_are_printed_once() -> None:
     """Each part of a condition becomes text once, however deep it stands."""
     condition: Expr = Apply("less", (Var("x", "int64"), Var("y", "int64")), "bool")

@@ -76,9 +76,9 @@ class NotKnown(CompileError):
     def begins_anew(self) -> bool:
         return self.finding is not None
 
-    def finds(self, what: str) -> bool:
-        """Whether the translation begins anew with a finding of this kind."""
-        return self.finding is not None and self.finding.what == what
+    def finds(self, *kinds: str) -> bool:
+        """Whether the translation begins anew with a finding of one of these kinds."""
+        return self.finding is not None and self.finding.what in kinds
 
 
 class Becomes(NotKnown):

@@ -27,6 +27,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Object,
     OrNone,
     Record,
@@ -111,7 +112,8 @@ class Context:
             for tokens in heap.opening:
                 tokens.add(value.token)
         if isinstance(value, Row):
-            return handing.opened(self, value)
+            held = handing.opened(self, value)
+            return JoinedText(held, "") if value.rows.kind == "text" else held
         if isinstance(value, Instance):
             pool = value.pool
             items = tuple(pool.attribute(self, value, name) for name in pool.names)

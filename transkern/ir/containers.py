@@ -13,6 +13,11 @@ from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Expr
 from transkern.ir.nodes import TAGS
 
+_RAGGED = {
+    "ragged lists": "{}", "ragged tuples": "tuple({})", "ragged arrays": "{}.copy()", "ragged texts": "''.join({})"
+}  # fmt: skip
+"""What each part of a pool becomes in the list around."""
+
 
 def container_text(r: n.TupleResult) -> str:
     """A Python function of the items of a ``dict``, ``record`` or ``rows`` result that gives the container."""
@@ -73,8 +78,7 @@ def container_text(r: n.TupleResult) -> str:
         return "lambda a: a.tolist()"
     if r.kind == "lists":
         return "lambda a: (f := lambda a: [*map(f, a)] if a.ndim else a[()])(a)"
-    if r.kind in ("ragged lists", "ragged tuples", "ragged arrays"):
-        part = {"ragged lists": "{}", "ragged tuples": "tuple({})", "ragged arrays": "{}.copy()"}[r.kind]
+    if (part := _RAGGED.get(r.kind)) is not None:
         row = f"{{k: {part.format('pool[s : s + z]')} for k, (s, z) in enumerate(zip(starts, sizes))}}"
         return f"lambda numbers, starts, sizes, pool: (lambda found: [found[k] for k in numbers])({row})"
     if r.kind in ("objects", "object"):

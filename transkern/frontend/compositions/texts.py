@@ -200,6 +200,14 @@ def part_of(text: Any, start: Any, stop: Any) -> Any:
     return found
 
 
+def code_of_text(characters: Any) -> Any:
+    """What a text is looked up by: of one character its code. A step computes with 62 bits, which need no checks."""
+    code = 0
+    for c in characters:
+        code = ((code ^ (code >> 15)) * 1000003 + ord(c)) & ((1 << 42) - 1)
+    return code
+
+
 def place_among(characters: Any, texts: Any) -> Any:
     """The position of a text among others that are known; -1 where it is none of them."""
     found = -1
@@ -293,3 +301,54 @@ def replace(characters: Any, old: Any, new: Any) -> Any:
             found.append(characters[k])
             k += 1
     return found
+
+
+def words(text: Any) -> Any:
+    """``text.split()``."""
+    pieces = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+        else:
+            behind = at + 1
+            while behind < len(text) and not text[behind].isspace():
+                behind += 1
+            pieces.append(text[at:behind])
+            at = behind
+    return pieces
+
+
+def parts(text: Any, between: Any) -> Any:
+    """``text.split(between)`` at one character."""
+    pieces = []
+    at = 0
+    for k in range(len(text)):
+        if text[k] == between:
+            pieces.append(text[at:k])
+            at = k + 1
+    pieces.append(text[at : len(text)])
+    return pieces
+
+
+def strip(text: Any, what: Any, in_front: Any, behind: Any) -> Any:
+    """``text.strip(what)``, or that of one end alone."""
+    first = 0
+    last = len(text)
+    while in_front and first < last and text[first] in what:
+        first += 1
+    while behind and last > first and text[last - 1] in what:
+        last -= 1
+    return text[first:last]
+
+
+def put_together(between: Any, texts: Any) -> Any:
+    """``between.join(texts)``."""
+    together = []
+    for k, text in enumerate(texts):
+        if k > 0:
+            for c in between:
+                together.append(c)
+        for c in text:
+            together.append(c)
+    return together

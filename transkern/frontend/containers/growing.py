@@ -219,9 +219,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         return added
     if owner.columns:
         fail_differ(ctx)
-    if isinstance(contents, GrowingList) and contents.options:
-        contents = numbers_of_texts(ctx, owner, contents)
-    contents = of_one_class(ctx, owner, contents)
+    contents = of_one_class(ctx, owner, numbers_of_texts(ctx, owner, contents))
     contents = rows.as_numbers(ctx, owner, contents)
     rows.must_be_alike(ctx, owner, contents)
     array, python = numbers_of(ctx, contents)
@@ -487,7 +485,7 @@ def joined_rows(ctx: Context, name: str, one: Value, two: Value, out1: list[n.St
         contents = value if isinstance(value, Row) else ctx.deref(value)
         if isinstance(value, Row) and value.rows is not found.rows:
             return None
-        if not isinstance(contents, (Row, Seq, GrowingList)):
+        if not isinstance(contents, (Row, Seq, GrowingList)) and rows.text_of(contents) is None:
             return None
         with ctx.emitter.block(out) as more:
             ctx.emit(n.Assign(number.name, row_number(ctx, found.rows, value)))

@@ -30,6 +30,7 @@ from transkern.frontend.values.values import (
     Function,
     GrowingList,
     Hashed,
+    JoinedText,
     Known,
     OneOf,
     OrNone,
@@ -97,7 +98,7 @@ def is_key(ctx: Context, key: Value) -> bool:
     match key:
         case Seq(items, "tuple"):
             return bool(items) and all(is_key(ctx, i) for i in items)
-        case Char() | Static(str()):
+        case Char() | Static(str()) | JoinedText(characters=GrowingList()):
             return True
         case OneOf(options=options):
             return None not in options
@@ -132,7 +133,7 @@ def _key(ctx: Context, key: Value) -> Value:
             return Char(ctx.let(code, "key"))
         case OneOf(index, options):
             return OneOf(ctx.let(index, "key"), options)
-        case Static():
+        case Static() | JoinedText():
             return key
         case _:
             kept = ctx.let(scalar_expr(ctx, key), "key")
@@ -151,7 +152,7 @@ def _code(ctx: Context, key: Value) -> Value:
 def _is_of_another_kind(owner: Hashed, key: Value) -> bool:
     """Whether a key is a text among numbers, or a number among texts."""
     simple = owner.keys.dtype and not (isinstance(key, Seq) or owner.keys.columns)
-    return bool(simple) and text_keys.is_text(key) is not bool(owner.keys.options)
+    return bool(simple) and text_keys.is_text(key) is not text_keys.hold(owner.keys)
 
 
 def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
@@ -175,7 +176,7 @@ def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
     _check_own(ctx, owner)
     key = _key(ctx, key)
     if _is_of_another_kind(owner, key):
-        problem = f"{describe(key)} as a key beside {'texts' if owner.keys.options else 'numbers'}"
+        problem = f"{describe(key)} as a key beside {'texts' if text_keys.hold(owner.keys) else 'numbers'}"
         ctx.fail(refusals.RUN_TIME_KEYS, problem, "keep numbers and texts in a dict, or a set, each")
     found = compose(ctx, "hashes", "add", [*owner.lists, key, _code(ctx, key)], {})
     return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
@@ -231,11 +232,15 @@ def factory(ctx: Context, owner: Hashed) -> str:
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
     key = ctx.deref(key)
     parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
+    there = b.compare("greater_equal", number.expr, b.ZERO)
+    if any(isinstance(ctx.deref(k), JoinedText) for k in parts):
+        ctx.guard(there, "RuntimeError", text_keys.NO_KEY)
+        return number
     exprs, texts = zip(*(text_keys.shown(ctx, k) for k in parts), strict=True)
     shown = ", ".join(texts)
     shown = f"({shown}{',' if len(parts) == 1 else ''})" if isinstance(key, Seq) else shown
     ctx.guard(
-        b.compare("greater_equal", number.expr, b.ZERO), f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
+        there, f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
         tuple(b.as_index(e) for e in exprs if e is not None),
     )  # fmt: skip
     return number

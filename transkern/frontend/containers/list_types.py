@@ -25,6 +25,7 @@ from transkern.frontend.values.values import (
     Char,
     Concatenation,
     GrowingList,
+    JoinedText,
     Limits,
     OneOf,
     Scalar,
@@ -116,6 +117,8 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     the list's texts."""
     if isinstance(value, Char):
         return _character(ctx, owner, value.code), True
+    if isinstance(value, JoinedText) and value.characters is not None:
+        rows.wanted(ctx, owner, "a text that the run makes, in a list")
     texts: tuple[str | None, ...] = ()
     if isinstance(value, OneOf):
         texts = value.options
@@ -158,8 +161,10 @@ def _note_texts(ctx: Context, owner: GrowingList, texts: tuple[str | None, ...])
     ctx.lists.untyped.append(owner)  # what has read it before sees it when it is translated again
 
 
-def numbers_of_texts(ctx: Context, owner: GrowingList, value: GrowingList) -> Value:
-    """The texts of a list by their numbers among those of another list, which may get more."""
+def numbers_of_texts(ctx: Context, owner: GrowingList, value: Value) -> Value:
+    """The texts of a list by their numbers among those of another list, which may get more; anything else as it is."""
+    if not isinstance(value, GrowingList) or not value.options:
+        return value
     _recall_texts(ctx, owner)
     missing = tuple(t for t in value.options if t not in owner.options)
     if missing:

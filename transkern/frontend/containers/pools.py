@@ -16,11 +16,13 @@ from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number
 from transkern.frontend.values.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Object,
     OneOf,
     OrNone,
@@ -125,7 +127,7 @@ def check_attribute(ctx: Context, held: Pool, field: str, value: Value) -> None:
             return
         case Scalar() | Array() | Concatenation() | GrowingList() | Instance() | Row() | OneOf() | Record():
             return
-        case Seq(kind="list" | "tuple"):
+        case Seq(kind="list" | "tuple") | Char() | JoinedText(characters=GrowingList()):
             return
         case _ if is_set(ctx, contents):
             return

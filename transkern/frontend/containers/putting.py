@@ -296,7 +296,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     if owner.columns:
         fail_differ(ctx)
     value = rows.as_numbers(ctx, owner, value)
-    value = of_one_class(ctx, owner, value)
+    value = of_one_class(ctx, owner, list_types.numbers_of_texts(ctx, owner, value))
     rows.must_be_alike(ctx, owner, value)
     array, is_python = numbers_of(ctx, value)
     python = is_python
@@ -335,10 +335,13 @@ def row_number(ctx: Context, held: Rows, value: Value) -> Expr:
     contents = ctx.deref(value)
     if isinstance(contents, (Array, Concatenation)):
         return _array_number(ctx, held, contents)
+    if (text := rows.text_of(contents)) is not None and held.kind in ("", "text"):
+        held.kind = "text"
+        return _row_of(ctx, held, text).number  # it gets no longer
     kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
     if kind not in (("list", "tuple") if not held.kind else (held.kind,)):
         among = held.kind or "list"
-        help = f"append {among}s only: {'(x,)' if among == 'tuple' else '[x]'} for a number"
+        help = f"append {among}s only" + {"tuple": ": (x,) for a number", "list": ": [x] for a number"}.get(among, "")
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among {among}s", help)
     held.kind = kind
     if isinstance(value, Object):
@@ -367,13 +370,12 @@ def _array_number(ctx: Context, held: Rows, value: Array | Concatenation) -> Exp
     return number
 
 
-def _new_row(ctx: Context, held: Rows) -> Expr:
-    """The number of a new row without elements."""
+def _new_row(ctx: Context, held: Rows, start: Expr | None = None, size: Expr = b.ZERO) -> Expr:
+    """The number of a new row, without elements or with those that are put there."""
     number = ctx.let(b.size(held.starts.count), "number")
-    append(ctx, held.starts, Scalar(b.size(held.pool.count), True))
-    append(ctx, held.sizes, Static(0))
-    append(ctx, held.rooms, Static(0))
-    for one in (held.starts, held.sizes, held.rooms):
+    start = b.size(held.pool.count) if start is None else start
+    for one, value in ((held.starts, start), (held.sizes, size), (held.rooms, size)):
+        append(ctx, one, Scalar(value, True))
         ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
     return number
 
@@ -453,10 +455,8 @@ def _row_of(ctx: Context, held: Rows, part: Value) -> Row:
     size = b.index(len(contents.items)) if isinstance(contents, Seq) else ctx.let(contents.length, "size")
     start, end = ctx.let(b.size(pool.count), "start"), ctx.let(b.add(b.size(pool.count), size), "end")
     guards.must_have_room(ctx, b.compare("less", end, guards.room(ctx, ())))
-    for one, number in ((held.starts, start), (held.sizes, size), (held.rooms, size)):
-        append(ctx, one, Scalar(number, True))
-        ctx.names.buffers[one.buffer] = list_types.without_range(ctx.names.buffers[one.buffer])
-    held.kind = "list"
+    number = _new_row(ctx, held, start, size)
+    held.kind = held.kind or "list"
     ctx.emit(n.Assign(pool.count, end))
     if isinstance(contents, Seq):
         for k, item in enumerate(contents.items):
@@ -465,7 +465,7 @@ def _row_of(ctx: Context, held: Rows, part: Value) -> Row:
         put_many(ctx, pool, contents, start)
     else:
         ctx.lists.untyped.append(contents.original)
-    return Row(held, ctx.let(b.sub(b.size(held.starts.count), b.ONE), "number"))
+    return Row(held, number)
 
 
 def put_object(ctx: Context, held: Pool, items: Mapping[str, Value]) -> Instance:

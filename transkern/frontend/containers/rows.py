@@ -17,10 +17,14 @@ from transkern.frontend.state import guards
 from transkern.frontend.values.values import (
     OPTIONAL,
     Array,
+    Char,
     Concatenation,
     GrowingList,
+    JoinedText,
+    OneOf,
     Row,
     Rows,
+    Seq,
     Static,
     Value,
 )
@@ -47,6 +51,19 @@ def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     )
     error.finding = ctx.learned.of_list("ragged", owner.site)
     raise error
+
+
+def text_of(value: Value) -> Value | None:
+    """The characters of a text, which may stand in a list as one that the run makes; None of anything else."""
+    match value:
+        case JoinedText():
+            return value.characters
+        case Char():
+            return Seq((value,), "list")
+        case Static(str() as text) | OneOf(options=(str() as text,)) if text.isascii():
+            return Seq(tuple(Char(b.index(ord(c))) for c in text), "list")
+        case _:
+            return None
 
 
 def may_share(owner: GrowingList, shown: Rows) -> bool:

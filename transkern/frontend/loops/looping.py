@@ -401,7 +401,7 @@ class Loops(Branches):
             if catches or (few == 0 and count is not None):
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            many = count is None or (count > few and error.finds("pooled"))
+            many = count is None or (count > few and error.finds("pooled", "wanted"))
             if many and error.begins_anew and not error.finds("lengthened"):
                 raise
             if error.finds("lengthened") and ctx.session.reserves and (count is None or count > few):

@@ -64,6 +64,9 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     if kind == "int" and isinstance(value, Char):
         return characters.digit(ctx, value)
     value = spelling.spelled(ctx, value)
+    if isinstance(value, JoinedText) and ctx.learned.spelling.given and ctx.learned.spelling.parted:
+        problem = f"`{kind}` of a part of a text, which may be no plain number"
+        ctx.fail(refusals.TEXT, problem, "read the numbers outside: np.array(text.split(), dtype=float)")
     if kind == "int" and isinstance(value, JoinedText) and value.characters is not None:
         return compose(ctx, "texts", "number_of", [value.characters], {})
     made = isinstance(value, Char) or (isinstance(value, JoinedText) and value.characters is not None)

@@ -75,7 +75,11 @@ def characters_of_choice(ctx: Context, choice: OneOf) -> GrowingList:
     return held if isinstance(held, GrowingList) else growing.from_items(ctx, Seq((), "list"))
 
 
-METHODS = ("count", "zfill", "find", "index", "startswith", "endswith", "lower", "upper", "replace")
+_STRIPS = {"strip": (True, True), "lstrip": (True, False), "rstrip": (False, True)}
+_SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
+METHODS = (
+    "count", "zfill", "find", "index", "startswith", "endswith", "lower", "upper", "replace", "split", *_STRIPS
+)  # fmt: skip
 """Those of a text whose characters only the run knows."""
 
 
@@ -85,6 +89,7 @@ def method(ctx: Context, text: Value, name: str, args: Sequence[Value]) -> Value
     held = _given(ctx, text)
     if held is None or name not in METHODS:
         return None
+    ctx.learned.spelling.parted |= name == "split" or name in _STRIPS
     match name, [*map(ctx.deref, args)]:
         case "lower" | "upper", []:
             return _joined_of(ctx, name, [held])
@@ -92,6 +97,13 @@ def method(ctx: Context, text: Value, name: str, args: Sequence[Value]) -> Value
             return _joined_of(ctx, name, [held, width])
         case "count", [one] if characters.code_of(one) is not None:
             return compose(ctx, "lists", "count", [held, one], {})
+        case "split", [] if isinstance(text, JoinedText):
+            return compose(ctx, "texts", "words", [text], {})
+        case "split", [Static(str() as between)] if isinstance(text, JoinedText) and len(between) == 1:
+            return compose(ctx, "texts", "parts", [text, Static(between)], {})
+        case ("strip" | "lstrip" | "rstrip"), [*what] if isinstance(text, JoinedText) and len(what) < 2:
+            ends = map(Static, _STRIPS[name])
+            return compose(ctx, "texts", "strip", [text, *(what or [Static(_SPACES)]), *ends], {})
         case "startswith" | "endswith", [part_] if (given := _given(ctx, part_)) is not None:
             return compose(ctx, "texts", name, [held, given], {})
         case "find" | "index", [part_, *start] if len(start) < 2 and (given := _given(ctx, part_)) is not None:
@@ -162,6 +174,11 @@ def _joined_of(ctx: Context, name: str, given: list[Value]) -> Value | None:
     if isinstance(made, Seq):  # of as many as are known
         made = growing.from_items(ctx, made) if made.items else Static("")
     return JoinedText(made, "") if isinstance(made, GrowingList) else made
+
+
+def put_together(ctx: Context, between: str, texts: GrowingList) -> Value | None:
+    """``between.join(texts)`` of texts that the run makes."""
+    return _joined_of(ctx, "put_together", [Static(between), texts]) if between.isascii() else None
 
 
 def place_among(ctx: Context, text: JoinedText, options: tuple[str, ...]) -> Expr | None:

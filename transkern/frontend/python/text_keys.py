@@ -3,15 +3,17 @@ errors show of them."""
 
 from __future__ import annotations
 
-import hashlib
 from typing import TypeGuard
 
 from transkern import refusals
+from transkern.errors import NOT_COMPILED
+from transkern.frontend.compositions import compose
+from transkern.frontend.compositions.texts import code_of_text
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import table
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
-from transkern.frontend.values.values import Array, Char, GrowingList, OneOf, Seq, Static, Value
+from transkern.frontend.values.values import Array, Char, GrowingList, JoinedText, OneOf, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
@@ -19,11 +21,20 @@ _FEW = 8
 """So many texts stand in the code, one by one: more of them, in a table."""
 
 
-def is_text(key: Value) -> TypeGuard[Char | OneOf | Static]:
-    return isinstance(key, (Char, OneOf)) or (isinstance(key, Static) and isinstance(key.value, str))
+NO_KEY = f"a text made at run time that is no key of the dict: {NOT_COMPILED}"
+"""What is raised for a KeyError, whose text the caller would need."""
 
 
-def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
+def is_text(key: Value) -> TypeGuard[Char | OneOf | Static | JoinedText]:
+    return isinstance(key, (Char, OneOf, JoinedText)) or (isinstance(key, Static) and isinstance(key.value, str))
+
+
+def hold(keys: GrowingList) -> bool:
+    """Whether keys are texts, known ones or such as the run makes."""
+    return bool(keys.options) or (keys.rows is not None and keys.rows.kind == "text")
+
+
+def number(ctx: Context, text: Char | OneOf | Static | JoinedText) -> Expr:
     """What a text is looked up by. Python's is another one each run: it orders sets, over which nobody loops here."""
     match text:
         case OneOf(index, options) if len(options) > _FEW:
@@ -32,6 +43,8 @@ def number(ctx: Context, text: Char | OneOf | Static) -> Expr:
             return select(index, [b.index(_number_of_text(t)) for t in options])
         case Char(code):
             return code
+        case JoinedText(items):
+            return b.as_index(scalar_expr(ctx, compose(ctx, "texts", "code_of_text", [items], {})))
         case _:
             return b.index(_number_of_text(text.value))
 
@@ -46,11 +59,8 @@ def numbered(ctx: Context, items: Seq) -> tuple[Array, tuple[str, ...]] | None:
 
 
 def _number_of_text(text: str | None) -> int:
-    """A number for a text: its code where it is one character, else one of 60 bits, the same in each run."""
     assert text is not None
-    if len(text) == 1:
-        return ord(text)
-    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()) >> 4
+    return int(code_of_text(text))
 
 
 def shown(ctx: Context, key: Value) -> tuple[Expr | None, str]:
@@ -73,6 +83,6 @@ def _quoted(what: object) -> str:
 
 def refuse_order(ctx: Context, keys: GrowingList) -> None:
     """Refuses what the order of a set decides, where there are texts in it."""
-    if any(leaf.options for leaf in keys.leaves):
+    if any(map(hold, keys.leaves)):
         problem = "the order of a set of texts, which is another one in each run of Python"
         ctx.fail(refusals.VALUES_DECIDE, problem, "keep them in a list, or as keys of a dict")

@@ -301,10 +301,14 @@ def _joined(ctx: Context, between: str, given: Value) -> Value | None:
     held = ctx.deref(given)
     if isinstance(held, (Method, Iterated, View)):
         held = ctx.deref(compose(ctx, "lists", "listed", [given], {}))
-    if isinstance(held, Seq) and held.items and all(is_character_or_text(i) for i in held.items):
+    if isinstance(held, Seq) and not held.items:
+        return Static("")
+    if isinstance(held, Seq) and all(is_character_or_text(i) for i in held.items):
         held = growing.from_items(ctx, held)
     if isinstance(held, GrowingList) and formatted.is_formatted(held):
         return JoinedText(growing.copied(ctx, held), between)
+    if isinstance(held, GrowingList) and held.rows is not None and held.rows.kind == "text":
+        return spelling.put_together(ctx, between, held)
     if not isinstance(held, GrowingList) or held.columns or held.rows is not None:
         return None
     if not is_typed(ctx, held):

@@ -12,7 +12,18 @@ from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.state import aliasing, choices, twins
-from transkern.frontend.values.values import Array, GrowingList, Hashed, Object, Row, Static, Value, children, lies
+from transkern.frontend.values.values import (
+    CHARACTERS,
+    Array,
+    GrowingList,
+    Hashed,
+    Object,
+    Row,
+    Static,
+    Value,
+    children,
+    lies,
+)
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
 from transkern.records import replace
@@ -22,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def opened(ctx: Context, row: Row) -> GrowingList:
-    """The list that a row is now."""
+    """The list that a row is now; of a text, that of its characters."""
     rows, pool = row.rows, row.rows.pool
     head = ctx.let(Load(rows.starts.buffer, rows.starts.index(row.number), "index"), "start")
     count = ctx.names.count(ctx.names.fresh("length"), None)
@@ -36,6 +47,8 @@ def opened(ctx: Context, row: Row) -> GrowingList:
 
     made = placed(pool)
     made.kind = rows.kind or "list"
+    if made.kind == "text":
+        made.kind, made.options = "list", CHARACTERS  # also of those that are all empty, as far as is known
     return made
 
 

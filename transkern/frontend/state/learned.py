@@ -15,11 +15,20 @@ from transkern.frontend.values.values import PoolKey
 @dataclass
 class Spelling:
     """Whether texts that the run makes are lists of their characters (`begun`), and whether there are such (`asked`);
-    `names` are those of texts that grow and do not begin as texts in quotes."""
+    `names` are those of texts that grow and do not begin as texts in quotes; `given`: a text among the arguments is
+    known by its characters, whose number no constant would tell; `parted`: texts are taken apart into words."""
 
     begun: bool = False
+    given: bool = False
+    parted: bool = False
     asked: bool = False
     names: set[str] = field(default_factory=set)
+
+    @property
+    def may_copy(self) -> bool:
+        """Whether a text may have memory of its own in a loop or behind a branch, which is copied each time: not where
+        one that grows may be a list, which nobody copies."""
+        return self.begun or not self.asked
 
 
 @dataclass
@@ -119,7 +128,9 @@ class Learned:
         """Whether to begin anew where `problem` was in the way: with tuples of lengths that only the run knows, with
         texts as lists, without functions as loops, each once. Where that does not help, the problem before it is the
         one to be told of."""
-        found = self._with_tuples(problem) or (isinstance(problem, CompileError) and self._without(problem))
+        found = self._with_tuples(problem) or (
+            self._without(problem) if isinstance(problem, CompileError) else self._with_lists_of_characters()
+        )
         if found:
             self.budget.begin_again()
         return found
@@ -132,6 +143,13 @@ class Learned:
             return False
         self.tuples = True
         self._before = self._before[0], problem if isinstance(problem, NeedsConstant) else None
+        return True
+
+    def _with_lists_of_characters(self) -> bool:
+        """The same where a number would have to be known: of a text that is given by its characters it is not."""
+        if not self.spelling.given or not self.spelling.asked or self.spelling.begun:
+            return False
+        self.spelling.begun = True
         return True
 
     def _without(self, problem: CompileError) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.errors import NOT_COMPILED
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.containers import empties, growing, hashed, objects, pools, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position
@@ -19,7 +18,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy import flats
 from transkern.frontend.numpy.arrays import as_array
-from transkern.frontend.python import characters, spelling
+from transkern.frontend.python import characters, spelling, text_keys
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.state import choices
 from transkern.frontend.subscripts.arrays import array_item, as_item, axes_used
@@ -171,11 +170,8 @@ def _as_one_of(ctx: Context, keys: Sequence[Any], key: Value) -> Value:
     place = spelling.place_among(ctx, key, tuple(keys))
     if place is None:
         return key
-    ctx.guard(b.compare("greater_equal", place, b.ZERO), "RuntimeError", f"{_NO_KEY} {NOT_COMPILED}")
+    ctx.guard(b.compare("greater_equal", place, b.ZERO), "RuntimeError", text_keys.NO_KEY)
     return OneOf(place, tuple(keys))
-
-
-_NO_KEY = "a text made at run time that is no key of the dict:"
 
 
 def _number_item(ctx: Context, base: Value, items: Sequence[Value]) -> Value:

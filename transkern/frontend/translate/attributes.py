@@ -154,6 +154,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         if name in _PARTS:
             doubts.agreed(ctx, value, doubts.kinds_of, f"`.{name}` of")
     python_types.check_attribute(ctx, contents, name)
+    value = contents if isinstance(contents, JoinedText) else value
     if isinstance(value, Scalar) and value.python and name in _PARTS:
         return _part_of_number(value, name)
     if isinstance(value, Static) and not isinstance(value.value, _NUMPYS):

@@ -335,7 +335,7 @@ def _characters_of(value: Value) -> Value | None:
     match value:
         case JoinedText():
             return value.characters
-        case Static(str() as text):
+        case Static(str() as text) | OneOf(options=(str() as text,)):
             return Seq(tuple(map(Static, text)), "list")
         case Char():
             return Seq((value,), "list")

@@ -119,7 +119,10 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
 def _text(ctx: Context, name: str, codes: Array) -> Value:
     """A text whose characters are known at run time: what is passed are their codes."""
     dim = codes.dims[0]
-    assert isinstance(dim, Var)
+    if not isinstance(dim, Var):
+        problem = "a text among the arguments whose length must be known, and whose characters only the run knows"
+        ctx.fail(refusals.TEXT, problem, "pass the length as an argument of its own")
+    ctx.learned.spelling.given = True
     return JoinedText(GrowingList(name, dim.name, "index", (), True, extent=dim, options=CHARACTERS), "")
 
 

@@ -163,7 +163,8 @@ class Results(Expressions):
             self.ctx.fail(refusals.RESULT, problem, "return arrays, numbers, or lists of numbers")
         if isinstance(value, Row):
             row = handing.opened(self.ctx, value)
-            value = replace(growing.copied(self.ctx, row), kind=row.kind)
+            held = replace(growing.copied(self.ctx, row), kind=row.kind)
+            value = JoinedText(held, "") if value.rows.kind == "text" else held
         match value:
             case Instance(pool, number):
                 return self._objects_result(pool, n.ScalarResult(number, True), "object")

@@ -93,7 +93,7 @@ def class_of(value: Value) -> type | None:
         case GrowingList(kind=kind):
             return _SEQUENCES[kind]
         case Row(rows):
-            return _SEQUENCES[rows.kind or "list"]
+            return str if rows.kind == "text" else _SEQUENCES[rows.kind or "list"]
         case Hashed():
             return (frozenset if value.frozen else set) if value.kind == "set" else value.of or dict
         case Dict():

@@ -45,6 +45,8 @@ _SHOWN_TEXTS = 8
 def describe(value: Value) -> str:
     """What a value is, in the user's words."""
     match value:
+        case Row(rows) if rows.kind == "text":
+            return "a text that the run makes"
         case Object() | Row():
             return "a list, dict or object"
         case Instance(pool):

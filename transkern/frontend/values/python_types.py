@@ -131,7 +131,7 @@ def example(ctx: Context, value: Value) -> Any:
         case GrowingList() as owner:
             return collections.deque([1]) if owner.is_queue else (1,) if owner.kind == "tuple" else [1]
         case Row(rows):
-            return (1,) if rows.kind == "tuple" else [1]
+            return "a" if rows.kind == "text" else (1,) if rows.kind == "tuple" else [1]
         case Dict():
             return {}
         case Hashed(kind="set", frozen=frozen):

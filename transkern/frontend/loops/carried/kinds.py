@@ -30,6 +30,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Object,
     OneOf,
     OrNone,
@@ -78,6 +79,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("row", rows)
         case Instance(pool):
             return ("instance", pool)
+        case JoinedText(characters=GrowingList()):
+            return ("text",)
         case GrowingList(kind="tuple"):
             return ("tuple", ("same", replace(value, kind="list")))
         case GrowingList() if value.prefix:
@@ -371,6 +374,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return old
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:
             return new
+        case _ if (of_texts := carried_lists.text_of_both(ctx, old, new)) is not None:
+            return of_texts
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
             carried_lists.tell_types(ctx, v1, v2)
             return _list_of_both(ctx, name, _list_kind(v1), _list_kind(v2))

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from transkern.frontend.anew import Site
-from transkern.frontend.containers import list_types, making, rows
+from transkern.frontend.containers import growing, list_types, making, rows
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import list_array
 from transkern.frontend.state import aliasing, handing
-from transkern.frontend.values.values import Array, GrowingList, Pool, Row, Scalar, Value, children
+from transkern.frontend.values.values import (
+    CHARACTERS,
+    Array,
+    GrowingList,
+    JoinedText,
+    Pool,
+    Row,
+    Rows,
+    Scalar,
+    Value,
+    children,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const
@@ -84,6 +96,41 @@ def joined(one: Table, two: Table) -> Table | None:
     if len(found) < len(columns):
         return None
     return replace(heads[0], columns=found, pool=pool, shared=one.shared or two.shared)
+
+
+TEXT = Table("index", True, "", None, None, CHARACTERS, False, (), None)
+"""The characters of a text."""
+
+
+def text_of_both(ctx: Context, old: Any, new: Any) -> Any:
+    """The kind of a text that the run makes, where another one, or a known one, is in its place in the next iteration;
+    None where they are no such. One that stands in a list is known by its number."""
+    if not ctx.learned.spelling.may_copy:
+        return None
+    match old, new:
+        case ("choice", (str(),)), ("row", Rows(kind="text")) | ("text",):
+            return new
+        case ("character",) | ("row", Rows(kind="text")), ("text",):
+            return new
+        case ("text",), ("choice", (str(),)) | ("character",) | ("row", Rows(kind="text")):
+            return old
+        case _:
+            return None
+
+
+def carried_text(ctx: Context, name: str, initial: Value | None) -> JoinedText:
+    """A text that a loop binds anew, in memory of its own."""
+    held = carried_table(ctx, name, TEXT, None)
+    if initial is not None:
+        assign_all(ctx, [(held, characters(ctx, initial))])
+    return JoinedText(held, "")
+
+
+def characters(ctx: Context, text: Value) -> GrowingList:
+    """The characters of a text that a loop hands on, in memory."""
+    held = rows.text_of(ctx.deref(text))
+    assert held is not None
+    return held if isinstance(held, GrowingList) else growing.from_items(ctx, held)
 
 
 def has_shared(one: Table) -> bool:

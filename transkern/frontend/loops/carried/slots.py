@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from transkern.frontend.containers import list_types, tuples
+from transkern.frontend.containers import list_types, putting, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops.carried import dicts as carried_dicts
 from transkern.frontend.loops.carried import lists as carried_lists
@@ -130,7 +130,7 @@ def slot_of(state: LoopState, owner: Loops, name: str, kind: Any, initial: Value
             return made_object
         case ("row", rows):
             number = ctx.names.variable(name, "index")
-            ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
+            ctx.emit(n.Assign(number.name, b.ZERO if initial is None else putting.row_number(ctx, rows, initial)))
             return Row(rows, number)
         case ("instance", pool):
             number = ctx.names.variable(name, "index")
@@ -142,6 +142,8 @@ def slot_of(state: LoopState, owner: Loops, name: str, kind: Any, initial: Value
             return carried_lists.carried_table(ctx, name, shape, initial)
         case ("tuple", inner):
             return tuples.as_tuple(slot_of(state, owner, name, inner, tuples.as_list(ctx, initial)))
+        case ("text",):
+            return carried_lists.carried_text(ctx, name, initial)
         case ("hashed", shape):
             return carried_dicts.made(ctx, name, shape, initial)
         case ("same", value):

@@ -18,6 +18,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Object,
     OneOf,
     OrNone,
@@ -77,12 +78,7 @@ def assign_all(state: LoopState, owner: Loops, pending: list[tuple[Value, Value]
             settled.append((slot, value))
     names = {s.expr.name: k for k, s in state.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
     for slot, value in settled:
-        if isinstance(slot, OneOf):
-            assert isinstance(slot.index, Var)
-            options = value.options if isinstance(value, OneOf) else (value.value,)  # type: ignore[union-attr]
-            at = value.index if isinstance(value, OneOf) else b.ZERO
-            ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
-        elif isinstance(slot, Scalar):
+        if isinstance(slot, Scalar):
             assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
             place = ctx.scopes.places.get(names.get(slot.expr.name, ""), ctx.session.span)
             ctx.emitter.out.append(n.Assign(slot.expr.name, value.expr, span=place))
@@ -141,7 +137,10 @@ def of_elements(ctx: Context, value: Value) -> Value:
 
 
 def numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
-    """The numbers that stand for two lists, or two objects."""
+    """The numbers that stand for two lists, two objects, or two texts among those of the first."""
+    if isinstance(one, OneOf) and isinstance(two, (OneOf, Static)):
+        options, at = (two.options, two.index) if isinstance(two, OneOf) else ((two.value,), b.ZERO)
+        return Scalar(one.index, True), Scalar(select(at, [b.index(one.options.index(o)) for o in options]), True)
     if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
         return Scalar(one.number, True), Scalar(two.number, True)
     return None
@@ -161,6 +160,8 @@ def slot_pairs(state: LoopState, ctx: Context, slot: Value, value: Value) -> lis
         return []
     if isinstance(slot, Hashed) and isinstance(found := ctx.deref(value), Hashed):
         return [] if found is slot else [*carried_dicts.pairs(slot, found)]
+    if isinstance(slot, JoinedText):
+        return [(slot.items, carried_lists.characters(ctx, value))]
     mine, others = children(slot), children(value)
     if mine is not None and others is not None:
         return [p for s, v in zip(mine, others, strict=True) for p in slot_pairs(state, ctx, s, v)]

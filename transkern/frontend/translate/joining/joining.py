@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from transkern.errors import NOT_COMPILED
-from transkern.frontend.containers import growing, list_types
+from transkern.frontend.containers import growing, list_types, rows
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters
 from transkern.frontend.state.choices import note_chosen
@@ -27,6 +27,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     Instance,
+    JoinedText,
     Maybe,
     Object,
     OneOf,
@@ -140,6 +141,12 @@ def join(body: Branches, name: str, one: Value, two: Value, out1: list[n.Stmt], 
         for code, out in ((codes[0], out1), (codes[1], out2)):
             out.append(n.Assign(variable.name, code, span=ctx.session.span))
         return Char(variable)
+    if any(isinstance(v, JoinedText) for v in (one, two)):
+        texts = [rows.text_of(v) for v in (one, two)]
+        if texts[0] is None or texts[1] is None or not ctx.learned.spelling.may_copy:
+            return differ
+        held = join_lists(body, name, texts[0], texts[1], out1, out2)
+        return JoinedText(held, "") if isinstance(held, GrowingList) else held
     lists = [ctx.deref(v) for v in (one, two)]
     known = not any(isinstance(v, GrowingList) for v in lists)
     if all(isinstance(v, (GrowingList, Seq)) for v in lists) and (not known or _differ_at_run_time(body, lists)):
