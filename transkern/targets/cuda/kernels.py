@@ -23,6 +23,7 @@ from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat, turned
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
+from transkern.targets.cuda.forms.columns import has_columns, print_columns
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, print_sums
 from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
@@ -155,6 +156,7 @@ class KernelPrinter:
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
         bins: dict[str, Bins] = {}
+        down = ""  # the parameter that says how many rows a thread goes down
         accumulators = accumulated((loop,))
         reduces = bool(accumulators) and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner)
         buffers, scalars, params = parameters(self.program, self.whole, shared=rows or by_points)
@@ -210,6 +212,8 @@ class KernelPrinter:
             group.thread_number = first
             if reduces and len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE:
                 print_sums(group, loop, inner, first, step, (REDUCED, REDUCED // 2))
+            elif not (guarded or accumulators or bins) and has_columns(axes, inner):
+                down = print_columns(group, axes, inner, first, step)
             else:
                 # a loop for large arrays alone: unrolled, it takes registers
                 group.lines.append(f"#pragma unroll {REDUCED if reduces else 1}")
@@ -240,6 +244,7 @@ class KernelPrinter:
         if parts:
             params += [f"const int {parts[0]}", f"const int {parts[1]}", f"unsigned char *{parts[2]}"]
         params += [f"const long long {of.places}" for of in bins.values()]
+        params += [f"const long long {down}"] if down else []
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
@@ -254,6 +259,8 @@ class KernelPrinter:
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             short = not any(map(stores_elements, shared(inner)))
             launch = Launch("parts", (b.product(counts), width), along=by_points, short=short)
+        elif down:
+            launch = Launch("columns", (b.product(counts[:-2]), *counts[-2:]))
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
             launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)

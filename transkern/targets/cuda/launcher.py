@@ -406,6 +406,8 @@ class Launcher:
                 self.line(f"blocks, threads, *shared = {self.use('_sharing')}({', '.join(counts)}{along})")
             case "binned":
                 self.line(f"blocks, threads = {self.use('_binned')}({counts[0]})")
+            case "columns":
+                self.line(f"blocks, threads, down = {self.use('_columns')}({', '.join(counts)})")
             case "steps":
                 self.line(f"blocks, threads = {self.use('_steps')}({counts[0]})")
             case "elements" if not kernel.partials:
@@ -439,6 +441,8 @@ class Launcher:
         if kernel.launch.form == "parts":
             arguments.append("*shared")
         arguments += [host.expr(self.bounded(b.product(self.program.buffers[x].dims))) for x in kernel.counted]
+        if kernel.launch.form == "columns":
+            arguments.append("down")
         if kernel.launch.form == "parts":
             self.call(f'_kernel("{name}", shared[1] > 1)((blocks,), (threads,), ', arguments)
         elif kernel.cooperative:
