@@ -373,6 +373,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     check_ahead,  # what is left, before anything asks for loops without checks
     ask_sizes_ahead,  # before what else reads places is fused with what makes them
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
+    drop_proven_guards,  # what equal searches have found has one name now
     *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
