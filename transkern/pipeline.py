@@ -43,7 +43,6 @@ from transkern.fuse.choices.small_sizes import small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.asked_first import ask_sizes_ahead
-from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.elements import compute_places
 from transkern.fuse.devices.nests import part_nests
@@ -55,6 +54,7 @@ from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.rounds import compare_rounds
+from transkern.fuse.devices.rows_again import turn_rows
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.terms import compute_terms_once
 from transkern.fuse.devices.update_checks import check_updates
@@ -138,6 +138,7 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
+from transkern.fuse.sorts.batches import batch_sorts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.first_few import select_first
 from transkern.fuse.sorts.inverse import invert_orders
@@ -391,6 +392,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     compute_places,  # for updates that are parallel now
     sort_updates,
     part_nests,  # when nothing fuses loops any more
+    turn_rows,  # what they have become
     carry_elements_for_cuda,
     compare_rounds,  # when nobody looks for places any more
     place_kernels_for_cuda,

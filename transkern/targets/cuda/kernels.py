@@ -86,8 +86,11 @@ class KernelPrinter:
         found = self.grid(kernel, loop)
         if found.launch.form == "rows" and self.may_be_shared(kernel, loop, found):
             shared = replace(kernel, name=self.unit.kernel(f"{kernel.name}_shared"))
-            found.shared = self.grid(shared, loop, by_points=True)
-            found.text += f"\n{found.shared.text}"
+            found.other = self.grid(shared, loop, by_points=True)
+        elif found.launch.form == "parts" and has_columns(*nest(loop)):
+            alone = replace(kernel, name=self.unit.kernel(f"{kernel.name}_columns"))
+            found.other = self.grid(alone, loop, alone=True)
+        found.text += f"\n{found.other.text}" if found.other else ""
         return found
 
     def entry(self, checks: Sequence[n.Guard]) -> list[str]:
@@ -144,13 +147,13 @@ class KernelPrinter:
             and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_nest(axes, inner)
         )  # fmt: skip
 
-    def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False) -> KernelText:
+    def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False, alone: bool = False) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last. `by_points`:
-        for rows that have no block each."""
+        for rows that have no block each; `alone`: for points so many that threads share none."""
         axes, inner = nest(loop)
         rows = not by_points and (kernel.placement == "rows" or self.needs_rows(inner))
         guarded = has_guards(loop)
-        one_each = rows or guarded or not shares_nest(axes, inner)
+        one_each = rows or alone or guarded or not shares_nest(axes, inner)
         parts = [] if one_each else [self.unit.local(f"shared_{what}") for what in ("parts", "blocks", "memory")]
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other

@@ -51,4 +51,5 @@ class KernelText:
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
     counted: tuple[str, ...] = ()  # buffers whose numbers of places are its last parameters
-    shared: KernelText | None = None  # the same for short rows, and for few long ones, in the same text
+    # the same in the same text, for other sizes: of ``rows``, short ones, and few long ones; of ``parts``, many points
+    other: KernelText | None = None
