@@ -25,7 +25,7 @@ from transkern.targets.cuda.forms import flat, turned
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
 from transkern.targets.cuda.forms.columns import has_columns, print_columns
 from transkern.targets.cuda.forms.folds import run_of
-from transkern.targets.cuda.forms.loops import accumulated, print_sums
+from transkern.targets.cuda.forms.loops import accumulated, counts_alone, print_counts, print_sums
 from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
@@ -213,8 +213,12 @@ class KernelPrinter:
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
             group.thread_number = first
-            if reduces and len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE:
+            told = {name: (of.array, of.few) for name, of in bins.items()}
+            along = len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE
+            if reduces and along:
                 print_sums(group, loop, inner, first, step, (REDUCED, REDUCED // 2))
+            elif bins and along and counts_alone(inner):
+                print_counts(group, loop, inner, told, first, step, REDUCED // 2)
             elif not (guarded or accumulators or bins) and has_columns(axes, inner):
                 down = print_columns(group, axes, inner, first, step)
             else:
@@ -223,7 +227,7 @@ class KernelPrinter:
                 order = group.open_nest(axes, first, step)
                 thread = group.thread_body(order)
                 thread.loops = 1
-                thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
+                thread.bins = told
                 thread.nested(inner)
                 group.take(thread)
                 group.close()
