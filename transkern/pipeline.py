@@ -145,6 +145,7 @@ from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
+from transkern.fuse.states.chains import part_chains
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.folded import fold_next_states
@@ -391,6 +392,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     update_atomically,  # when nothing asks any more what loops do
     compute_places,  # for updates that are parallel now
     sort_updates,
+    part_chains,  # what nothing else has made parallel
     part_nests,  # when nothing fuses loops any more
     turn_rows,  # what they have become
     carry_elements_for_cuda,
