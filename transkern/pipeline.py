@@ -17,6 +17,7 @@ from transkern.frontend.values.values import Function
 from transkern.fuse.checks.ahead import check_ahead
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.checks.contents import know_contents
+from transkern.fuse.checks.differences import settle_differences
 from transkern.fuse.checks.guards import (
     drop_proven_guards,
     drop_room_checks,
@@ -372,6 +373,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[1:_COALESCED],
     double_states,  # when copies of states are the states; before array statements become loops
     *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
+    settle_differences,  # so that ranges decide what is checked of them
     check_ahead,  # what is left, before anything asks for loops without checks
     ask_sizes_ahead,  # before what else reads places is fused with what makes them
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values

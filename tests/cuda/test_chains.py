@@ -31,6 +31,16 @@ def again_and_again(weights: Any, n: int) -> Any:
     return best
 
 
+def of_numpy_s(coins: Any, n: int) -> Any:
+    """Coins that are numbers of NumPy's, whose differences may wrap."""
+    w = np.zeros(n + 1, np.int64)
+    w[0] = 1
+    for c in coins:
+        for s in range(c, n + 1):
+            w[s] += w[s - c]
+    return w
+
+
 def comb(x: Any, delay: int) -> Any:
     y = x.copy()
     for k in range(delay, len(y)):
@@ -51,6 +61,9 @@ _COINS = np.array([3, 1, 7, 2, 60, 400, 3])
 _X = np.random.default_rng(0).standard_normal(300)
 CALLS: dict[Any, list[tuple[Any, ...]]] = {
     ways: [(_COINS, 300), (_COINS[:1], 3), (np.array([5, -2]), 30), (np.array([0, 3]), 10), (_COINS, 0)],
+    of_numpy_s: [
+        (_COINS, 300), (np.array([3, -2]), 30), (np.array([2, -(2**63)]), 10), (np.array([0, 2**63 - 1]), 9),
+    ],
     again_and_again: [(_COINS, 200), (_COINS, 1)],
     comb: [(_X, 7), (_X, 1), (_X, 299), (_X, 500), (_X, 0), (_X, -3)],
     two_at_once: [(_X, 4), (_X, 1), (_X, 200), (_X, 0), (_X, -1)],
