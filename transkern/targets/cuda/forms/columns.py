@@ -9,6 +9,7 @@ Neighbouring threads have neighbouring columns, as before. What a column has for
 loads once, what rows share (the lines of a stencil) stays in registers where the loop is unrolled, several rows' loads
 are under way at a time, and one division says where `down` points are. How many that is, the launcher says: one
 where columns are few, as neighbours in a warp would be in other rows, and where a device has more threads than points.
+Where rows have nothing in common, each point stays a thread's: several under way would take the registers of others.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Load
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
-from transkern.ir.traverse import own_exprs, walk, walk_expr
+from transkern.ir.traverse import own_exprs, variables_read, walk, walk_expr
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import extent_of, places_of, variable_at
 from transkern.targets.cuda.launches import COLUMNS
@@ -42,7 +43,26 @@ def has_columns(axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> bool:
     columns = b.constant(extent_of(axes[-1]))
     if columns is not None and columns < COLUMNS:
         return False
-    return not any(isinstance(s, (n.Alloc, n.Compact)) or (isinstance(s, n.Store) and s.atomic) for s in walk(inner))
+    if any(isinstance(s, (n.Alloc, n.Compact)) or (isinstance(s, n.Store) and s.atomic) for s in walk(inner)):
+        return False
+    return _rows_share(Var(axes[-2].axis, "index"), Var(axes[-1].axis, "index"), inner)
+
+
+def _rows_share(row: Var, column: Var, inner: Sequence[n.Stmt]) -> bool:
+    """Whether the rows of a column read what is one for all of them, or what others of them read: without, a thread
+    had better have one point, and few registers."""
+    loads = {e for s in walk(inner) for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load)}
+    lines: dict[object, Expr] = {}
+    for e in loads:
+        along = [k for k, x in enumerate(e.index) if row.name in variables_read(x)]
+        if not along and any(column.name in variables_read(x) for x in e.index):
+            return True
+        if len(along) == 1 and b.affine(e.index[along[0]])[0].get(row) == 1:
+            line = e.index[along[0]]
+            other = lines.setdefault((e.buffer, along[0]), line)
+            if b.difference(line, other) not in (0, None):
+                return True
+    return False
 
 
 def print_columns(
