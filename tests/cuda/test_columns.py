@@ -23,7 +23,7 @@ def boxes(a: Any, c: Any) -> Any:
 def batches(a: Any, c: Any) -> Any:
     """The rows of several tables."""
     k = np.arange(a.shape[2])
-    return a[:, :, k // 2] - c[0] * a[:, :, ::-1]
+    return a[:, :, k // 2] - c[k] * a[:, :, ::-1]
 
 
 def inside(a: Any, c: Any) -> Any:
