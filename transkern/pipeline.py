@@ -17,6 +17,7 @@ from transkern.frontend.values.values import Function
 from transkern.fuse.checks.ahead import check_ahead
 from transkern.fuse.checks.bounds import prove_bounds
 from transkern.fuse.checks.contents import know_contents
+from transkern.fuse.checks.differences import settle_differences
 from transkern.fuse.checks.guards import (
     drop_proven_guards,
     drop_room_checks,
@@ -43,7 +44,6 @@ from transkern.fuse.choices.small_sizes import few_columns, small_sizes
 from transkern.fuse.choices.truths import ask_all, count_truths, decide_truths
 from transkern.fuse.devices.along import take_scalars_along
 from transkern.fuse.devices.asked_first import ask_sizes_ahead
-from transkern.fuse.devices.batches import batch_sorts
 from transkern.fuse.devices.by_terms import order_by_terms
 from transkern.fuse.devices.elements import compute_places
 from transkern.fuse.devices.nests import part_nests
@@ -55,6 +55,7 @@ from transkern.fuse.devices.pivots import block_pivots
 from transkern.fuse.devices.products import multiply_in_loops
 from transkern.fuse.devices.rolling import order_by_waves
 from transkern.fuse.devices.rounds import compare_rounds
+from transkern.fuse.devices.rows_again import turn_rows
 from transkern.fuse.devices.sorting import sort_updates
 from transkern.fuse.devices.terms import compute_terms_once
 from transkern.fuse.devices.update_checks import check_updates
@@ -138,12 +139,14 @@ from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
 from transkern.fuse.schedule.wavefront import tile_wavefronts
+from transkern.fuse.sorts.batches import batch_sorts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.first_few import select_first
 from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
+from transkern.fuse.states.chains import part_chains
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.folded import fold_next_states
@@ -370,9 +373,11 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[1:_COALESCED],
     double_states,  # when copies of states are the states; before array statements become loops
     *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
+    settle_differences,  # so that ranges decide what is checked of them
     check_ahead,  # what is left, before anything asks for loops without checks
     ask_sizes_ahead,  # before what else reads places is fused with what makes them
     drop_dead_fills_for_cuda,  # before loops are fused; JAX has no arrays without values
+    drop_proven_guards,  # what equal searches have found has one name now
     *DEVICE_PASSES[_INVARIANT:_HELD],
     distribute_rows_for_devices,
     order_by_terms,  # what is not taken apart
@@ -389,7 +394,9 @@ CUDA_PASSES: tuple[Pass, ...] = (
     update_atomically,  # when nothing asks any more what loops do
     compute_places,  # for updates that are parallel now
     sort_updates,
+    part_chains,  # what nothing else has made parallel
     part_nests,  # when nothing fuses loops any more
+    turn_rows,  # what they have become
     carry_elements_for_cuda,
     compare_rounds,  # when nobody looks for places any more
     place_kernels_for_cuda,

@@ -8,8 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from tests.cuda.support import compiled_for
+from tests.cuda.support import compiled_for, program_from
 from tests.regressions.support import alike
+from transkern.targets.cuda import load as loading
+from transkern.targets.cuda.emit import emit
 
 RNG = np.random.default_rng(11)
 
@@ -206,6 +208,38 @@ def test_blocks_count_in_bins_of_their_own_where_places_are_few(n: int, dtype: t
     alike(threes, x[:100], n, dtype, target="cuda")  # not worth its beginning
     x[17_000], x[16_000] = np.nan, np.inf
     alike(threes, x, n, dtype, target="cuda")
+
+
+def whole(x, n):
+    h = np.zeros(n, np.int64)
+    for v in x:
+        h[int(v * n)] += 1
+    return h
+
+
+def given(x, h):
+    for k in range(len(x)):
+        h[x[k]] += 2
+    return h
+
+
+@pytest.mark.parametrize(
+    "function, types, x, of",
+    [
+        (whole, "float64[k], int", RNG.random(30_000), 40),
+        (given, "int64[k], int64[n]", RNG.integers(-50, 50, 30_000), 0),
+    ],
+)
+def test_several_are_loaded_before_one_is_counted(function, types, x, of) -> None:
+    """On a device so small that a thread has many, also where some may not be counted: the first one is told."""
+    code, text = emit(program_from(function, f"{function.__name__}({types})"))
+    most = "8 * _multiprocessors()"
+    assert "_next[4];" in code and most in text
+    compiled = loading.function(function.__name__, code, text.replace(most, "1"), simulate=True)
+    bad = x.copy()
+    bad[[700, 20_000, 20_001]] = 80, 90, -100
+    for values in (x, bad, x[:9], x[:0]):
+        alike(function, values, of or np.arange(50), compiled=compiled)
 
 
 def test_counts_wrap_as_numpy_s() -> None:

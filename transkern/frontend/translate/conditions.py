@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -39,7 +40,7 @@ from transkern.frontend.values.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read
 from transkern.parsing import all_nodes
 
 _T = TypeVar("_T")
@@ -202,7 +203,8 @@ class Conditions(Comparisons):
                 continue
             if extra and conditions:
                 # what the operand needs runs only where the left side does not decide
-                ctx.emit(self._short_circuit(is_and, conditions, extra, other))
+                conditions = self._decided_by_now(is_and, conditions, (*extra, *other))
+                ctx.emit(self._short_circuit(conditions[0] if is_and else b.logical_not(conditions[0]), extra, other))
             else:
                 ctx.emitter.out.extend(extra)
             last = value
@@ -234,13 +236,16 @@ class Conditions(Comparisons):
             extra += more
         return value
 
-    def _short_circuit(
-        self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt]
-    ) -> n.Stmt:
-        before = conditions[0]
-        for c in conditions[1:]:
-            before = b.both(before, c) if is_and else b.either(before, c)
-        needed = before if is_and else b.logical_not(before)
+    def _decided_by_now(self, is_and: bool, conditions: list[Expr], behind: Iterable[n.Stmt]) -> list[Expr]:
+        """What the operands so far have decided, as one condition: under a name where what the next operand does
+        changes what they read, as in ``not s or s.pop() > 0``."""
+        before = functools.reduce(b.both if is_and else b.either, conditions)
+        read = variables_read(before) | buffers_read(before)
+        if any(read & (scalars_set(s) | buffers_written(s)) for s in behind):
+            before = self.ctx.let(before, "decided")
+        return [before]
+
+    def _short_circuit(self, needed: Expr, extra: list[n.Stmt], other: list[n.Stmt]) -> n.Stmt:
         for position, s in enumerate(extra):
             if isinstance(s, n.Let):  # used behind the branch: a variable that is set in it
                 self.ctx.names.variables[s.name] = s.value.dtype
@@ -253,9 +258,7 @@ class Conditions(Comparisons):
     ) -> Expr:
         """``a and b`` where b computes arrays: a flag, which b changes where a does not decide."""
         ctx = self.ctx
-        before = conditions[0]
-        for c in conditions[1:]:
-            before = b.both(before, c) if is_and else b.either(before, c)
+        before = functools.reduce(b.both if is_and else b.either, conditions)
         flag = ctx.names.variable("decided", "bool")
         ctx.emit(n.Assign(flag.name, before))
         last = n.Assign(flag.name, condition_of(value), span=ctx.session.span)

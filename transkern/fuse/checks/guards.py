@@ -38,17 +38,19 @@ def drop_proven_guards(program: n.Program) -> n.Program:
 
 def _block(statements: tuple[n.Stmt, ...], facts: list[Fact]) -> tuple[n.Stmt, ...]:
     out: list[n.Stmt] = []
-    facts = list(facts)
+    facts, asked = list(facts), set[Expr]()
     for s in statements:
         if isinstance(s, n.Guard):
-            if implied(s.condition, facts):
+            if s.condition in asked or implied(s.condition, facts):
                 continue
             facts += facts_of(s.condition)
+            asked.add(s.condition)
             out.append(s)
             continue
         changed = scalars_set(s)
         written = buffers_written(s)
         stable = [f for f in facts if not touched(f, changed, written)]
+        asked = {e for e in asked if not (variables_read(e) & changed or buffers_read(e) & written)}
         match s:
             case n.While(head, condition, body):
                 inner = stable + ([] if head else facts_of(condition))

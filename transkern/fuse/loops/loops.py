@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
-from transkern.fuse.states.reading import is_cheap, may_trap
+from transkern.fuse.states.reading import depends_on, is_cheap, may_trap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
@@ -167,15 +167,18 @@ class _Fusing(Walk):
         if any(x not in self.buffers or self.buffers[x].role == "argument" for x in one.written):
             return False
         if isinstance(one.head, n.Accumulator):
-            return one.head.op not in _SEARCHES
+            return one.head.op not in _SEARCHES or not self.apart
+        if isinstance(one.head, n.Alloc) and not self.apart:  # a kernel less is worth memory that may not be needed
+            assert isinstance(guard.head, n.Guard)
+            return self.buffers[one.head.buffer].role == "temporary" and not depends_on(guard.head.condition, one.read)
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
             return False
         if any(may_trap(e) for s in walk((one.head,)) for own in own_exprs(s) for e in walk_expr(own)):
             return False
         stops = {s.axis: s.stop for s in walk((one.head,)) if isinstance(s, n.Loop) and s.start == b.ZERO}
         return all(
-            tuple(stops.get(i.name) if isinstance(i, Var) else None for i in index) == self.buffers[name].dims
-            for name, accesses in one.inner.accesses.items()
+            tuple(b.ONE if i == b.ZERO else stops.get(i.name) if isinstance(i, Var) else None for i in index) == dims
+            for dims, accesses in ((self.buffers[name].dims, x) for name, x in one.inner.accesses.items())
             for index in accesses
         )
 

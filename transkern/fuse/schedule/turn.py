@@ -96,11 +96,11 @@ class _Turning:
         """The arrays of which the loop wants turned copies, and the condition on sizes under which that pays."""
         found: dict[str, Expr] = {}
         depths: dict[str, int] = {}
-        for chain in _chains((outer,)):
+        for chain in chains_in((outer,)):
             if len(chain) < 3 or not self.has_lanes(chain):
                 continue
             arrays = {e.buffer for e in exprs(chain[-1].body) if isinstance(e, Load) and self.across(e, chain)}
-            work = _work(outer, chain)
+            work = work_of(outer, chain)
             if not arrays or work is None or not self.gains(chain, arrays):
                 continue
             for name in sorted(arrays):  # the same text in every process
@@ -195,7 +195,7 @@ class _Turning:
         out: list[n.Stmt] = []
         for s in block:
             chain = [*around, s] if isinstance(s, n.Loop) else around
-            if isinstance(s, n.Loop) and len(chain) > 2 and list(_chains((s,))) == [[s]] and self.has_lanes(chain):
+            if isinstance(s, n.Loop) and len(chain) > 2 and list(chains_in((s,))) == [[s]] and self.has_lanes(chain):
                 body = self.read(s.body, chain, names)
                 s = s if body == s.body else self.limited(replace(s, body=body))
             out.append(with_bodies(s, lambda inner: self.with_copies(inner, chain, names)))  # noqa: B023
@@ -229,7 +229,7 @@ class TurningReductions(_Turning):
 
     def candidates(self, outer: n.Loop) -> tuple[list[str], Expr]:
         nests: dict[int, list[list[n.Loop]]] = {}
-        for chain in _chains((outer,)):
+        for chain in chains_in((outer,)):
             if len(chain) > 2:
                 nests.setdefault(id(chain[-2]), []).append(chain)
         arrays: dict[str, Expr] = {}
@@ -249,7 +249,7 @@ class TurningReductions(_Turning):
         pays: dict[str, Expr] = {}
         for chain in chains:
             arrays = {e.buffer for e in exprs(chain[-1].body) if isinstance(e, Load) and self.across(e, chain)}
-            work = _work(outer, chain)
+            work = work_of(outer, chain)
             if arrays & changed or work is None or not self.gains(chain, arrays):
                 return None
             few = b.compare("less_equal", b.sub(chain[-1].stop, chain[-1].start), b.index(TERMS))
@@ -272,14 +272,14 @@ class TurningReductions(_Turning):
         )  # fmt: skip
 
 
-def _chains(block: Iterable[n.Stmt], around: tuple[n.Loop, ...] = ()) -> Iterator[list[n.Loop]]:
+def chains_in(block: Iterable[n.Stmt], around: tuple[n.Loop, ...] = ()) -> Iterator[list[n.Loop]]:
     """The loops from the outermost to each innermost one."""
     for s in block:
         if isinstance(s, n.Loop):
-            inner = list(_chains(s.body, (*around, s)))
+            inner = list(chains_in(s.body, (*around, s)))
             yield from inner or [[*around, s]]
         elif isinstance(s, n.If):
-            yield from _chains((*s.then, *s.orelse), around)
+            yield from chains_in((*s.then, *s.orelse), around)
 
 
 def _stores(block: Iterable[n.Stmt], around: tuple[n.Loop, ...] = ()) -> Iterator[tuple[tuple[n.Loop, ...], n.Store]]:
@@ -298,7 +298,7 @@ def _stores(block: Iterable[n.Stmt], around: tuple[n.Loop, ...] = ()) -> Iterato
                 pass
 
 
-def _work(outer: n.Loop, chain: list[n.Loop]) -> Expr | None:
+def work_of(outer: n.Loop, chain: list[n.Loop]) -> Expr | None:
     """How often the innermost loop runs, with the ranges of the loops around it taken at their largest end."""
     changed, written = scalars_set(outer), buffers_written(outer)
     first: dict[str, Expr] = {}

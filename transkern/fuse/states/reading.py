@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from transkern.fuse.scalars.places import divides_for
 from transkern.ir import build as b
@@ -147,6 +147,13 @@ def may_trap(e: Expr) -> bool:
         isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not e.dtype.startswith("float")
         and not isinstance(e.args[1], Const)
     )  # fmt: skip
+
+
+def depends_on(condition: Expr, names: Set[str]) -> bool:
+    """Whether a condition that holds says anything of `names`: not where it may hold by something else alone."""
+    if isinstance(condition, Apply) and condition.op in ("logical_or", "or_else"):
+        return all(depends_on(e, names) for e in condition.args)
+    return not variables_read(condition).isdisjoint(names)
 
 
 def shared_bases(program: n.Program) -> set[str]:

@@ -91,6 +91,7 @@ class Body:
         self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
         self.mine: set[str] = set()  # memory of one thread, which needs no atomic operations and has none
         self.bins: Mapping[str, tuple[str, str]] = {}  # where a block counts by itself, and the variable that says if
+        self.leaving = "break;"  # how a failed check leaves an iteration: one of several in a row ends by itself
         self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
 
     # --- text
@@ -417,8 +418,9 @@ class Body:
         assert self.order is not None
         numbers = ", ".join(map(self.told, s.args))
         self.open(f"if (!({self.c.expr(s.condition)}))")
-        self.line(f"failure = {{{self.c.expr(self.order)}, {len(self.unit.guards)}, {{{numbers}}}}};")
-        self.line("break;")
+        first = "" if self.leaving == "break;" else "if (!failure.code) "
+        self.line(f"{first}failure = {{{self.c.expr(self.order)}, {len(self.unit.guards)}, {{{numbers}}}}};")
+        self.line(self.leaving)
         self.close()
 
 

@@ -26,7 +26,7 @@ _INFIX = {
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 _TAKEN = frozenset(
-    ("cp", "np", "functools", "math", "threading", "Path", "blocks", "threads", "arrived", "errors", "on_host",
+    ("cp", "np", "functools", "math", "threading", "Path", "blocks", "threads", "down", "arrived", "errors", "on_host",
      "grid_memory", "shared")
 )
 

@@ -23,8 +23,9 @@ from transkern.targets.cuda.body import Body, Unit, extent_of, has_guards
 from transkern.targets.cuda.failures import Checks, at_entry
 from transkern.targets.cuda.forms import flat, turned
 from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bins
+from transkern.targets.cuda.forms.columns import has_columns, print_columns
 from transkern.targets.cuda.forms.folds import run_of
-from transkern.targets.cuda.forms.loops import accumulated, print_sums
+from transkern.targets.cuda.forms.loops import accumulated, counts_alone, print_counts, print_sums
 from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
@@ -85,8 +86,11 @@ class KernelPrinter:
         found = self.grid(kernel, loop)
         if found.launch.form == "rows" and self.may_be_shared(kernel, loop, found):
             shared = replace(kernel, name=self.unit.kernel(f"{kernel.name}_shared"))
-            found.shared = self.grid(shared, loop, by_points=True)
-            found.text += f"\n{found.shared.text}"
+            found.other = self.grid(shared, loop, by_points=True)
+        elif found.launch.form == "parts" and has_columns(*nest(loop)):
+            alone = replace(kernel, name=self.unit.kernel(f"{kernel.name}_columns"))
+            found.other = self.grid(alone, loop, alone=True)
+        found.text += f"\n{found.other.text}" if found.other else ""
         return found
 
     def entry(self, checks: Sequence[n.Guard]) -> list[str]:
@@ -143,18 +147,19 @@ class KernelPrinter:
             and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_nest(axes, inner)
         )  # fmt: skip
 
-    def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False) -> KernelText:
+    def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False, alone: bool = False) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last. `by_points`:
-        for rows that have no block each."""
+        for rows that have no block each; `alone`: for points so many that threads share none."""
         axes, inner = nest(loop)
         rows = not by_points and (kernel.placement == "rows" or self.needs_rows(inner))
         guarded = has_guards(loop)
-        one_each = rows or guarded or not shares_nest(axes, inner)
+        one_each = rows or alone or guarded or not shares_nest(axes, inner)
         parts = [] if one_each else [self.unit.local(f"shared_{what}") for what in ("parts", "blocks", "memory")]
         group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         tile: Tile | None = None
         bins: dict[str, Bins] = {}
+        down = ""  # the parameter that says how many rows a thread goes down
         accumulators = accumulated((loop,))
         reduces = bool(accumulators) and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner)
         buffers, scalars, params = parameters(self.program, self.whole, shared=rows or by_points)
@@ -208,15 +213,21 @@ class KernelPrinter:
             open_bins(group, bins, b.product(tuple(extent_of(a) for a in axes)))
             group.source(loop)
             group.thread_number = first
-            if reduces and len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE:
+            told = {name: (of.array, of.few) for name, of in bins.items()}
+            along = len(axes) == 1 and loop.start == b.ZERO and loop.step == b.ONE
+            if reduces and along:
                 print_sums(group, loop, inner, first, step, (REDUCED, REDUCED // 2))
+            elif bins and along and counts_alone(inner):
+                print_counts(group, loop, inner, told, first, step, REDUCED // 2)
+            elif not (guarded or accumulators or bins) and has_columns(axes, inner):
+                down = print_columns(group, axes, inner, first, step)
             else:
                 # a loop for large arrays alone: unrolled, it takes registers
                 group.lines.append(f"#pragma unroll {REDUCED if reduces else 1}")
                 order = group.open_nest(axes, first, step)
                 thread = group.thread_body(order)
                 thread.loops = 1
-                thread.bins = {name: (of.array, of.few) for name, of in bins.items()}
+                thread.bins = told
                 thread.nested(inner)
                 group.take(thread)
                 group.close()
@@ -240,6 +251,7 @@ class KernelPrinter:
         if parts:
             params += [f"const int {parts[0]}", f"const int {parts[1]}", f"unsigned char *{parts[2]}"]
         params += [f"const long long {of.places}" for of in bins.values()]
+        params += [f"const long long {down}"] if down else []
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
@@ -254,6 +266,8 @@ class KernelPrinter:
             width = self.width(inner, axes, scalars_set(kernel) | inside)
             short = not any(map(stores_elements, shared(inner)))
             launch = Launch("parts", (b.product(counts), width), along=by_points, short=short)
+        elif down:
+            launch = Launch("columns", (b.product(counts[:-2]), *counts[-2:]))
         else:
             form = "elements" if accumulators or not (bins or goes_on(inner)) else "binned" if bins else "steps"
             launch = Launch(form, (b.product(counts),), REDUCED if reduces else 1)

@@ -19,7 +19,7 @@ from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.failures import QUIET, RECORD, Checks
 from transkern.targets.cuda.launch.libraries import call_library
 from transkern.targets.cuda.launch.results import give_back, objects_in, opens_giving_back, result_text
-from transkern.targets.cuda.launches import SHORT_ROWS, KernelText
+from transkern.targets.cuda.launches import COLUMNS, SHORT_ROWS, KernelText
 from transkern.targets.cuda.parameters import alloc_dims, left_in, shared_allocs
 from transkern.targets.cuda.prelude import SHARING
 from transkern.targets.rooms import NO_ROOM
@@ -374,15 +374,19 @@ class Launcher:
         for buffer in sorted(shared_allocs(s)):
             self.alloc(buffer, sizes[buffer])
         self.source(s)
-        if kernel.shared is None:
+        if kernel.other is None:
             self.start(kernel, sizes)
             return
         rows, length = (host.expr(self.bounded(e)) for e in kernel.launch.counts)
-        several = f"{self.use('_blocks_of')}({rows}, ({length}) // {SHARING}) > 1"
-        short = f"{length} < {SHORT_ROWS} or " if kernel.shared.launch.short else ""
-        self.line(f"if {short}{several}:")
+        if kernel.other.launch.form == "columns":
+            columns = host.expr(self.bounded(kernel.other.launch.counts[-1]))
+            self.line(f"if {columns} >= {COLUMNS} and {rows} >= {pieces.SHARED_FROM}:")
+        else:
+            several = f"{self.use('_blocks_of')}({rows}, ({length}) // {SHARING}) > 1"
+            short = f"{length} < {SHORT_ROWS} or " if kernel.other.launch.short else ""
+            self.line(f"if {short}{several}:")
         self.depth += 1
-        self.start(kernel.shared, sizes)
+        self.start(kernel.other, sizes)
         self.depth -= 1
         self.line("else:")
         self.depth += 1
@@ -406,6 +410,8 @@ class Launcher:
                 self.line(f"blocks, threads, *shared = {self.use('_sharing')}({', '.join(counts)}{along})")
             case "binned":
                 self.line(f"blocks, threads = {self.use('_binned')}({counts[0]})")
+            case "columns":
+                self.line(f"blocks, threads, down = {self.use('_columns')}({', '.join(counts)})")
             case "steps":
                 self.line(f"blocks, threads = {self.use('_steps')}({counts[0]})")
             case "elements" if not kernel.partials:
@@ -439,6 +445,8 @@ class Launcher:
         if kernel.launch.form == "parts":
             arguments.append("*shared")
         arguments += [host.expr(self.bounded(b.product(self.program.buffers[x].dims))) for x in kernel.counted]
+        if kernel.launch.form == "columns":
+            arguments.append("down")
         if kernel.launch.form == "parts":
             self.call(f'_kernel("{name}", shared[1] > 1)((blocks,), (threads,), ', arguments)
         elif kernel.cooperative:
@@ -469,7 +477,6 @@ class Launcher:
         text = self.value(v)
         return f"np.bool_({text})" if v.dtype == "bool" else text
 
-    # --- results
 
 def _is_made(s: n.Alloc, rest: Sequence[n.Stmt]) -> bool:
     """Whether a library step behind it makes the array."""

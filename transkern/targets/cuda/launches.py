@@ -11,6 +11,8 @@ from transkern.targets.cuda.spelling import TYPES
 
 THREADS = 256  # a block of an elementwise kernel
 REDUCED = 8  # elements that a thread of a reduction takes at the same time
+COLUMNS = 128  # columns of a table from which on a thread goes down several rows of one
+DOWN = 8  # rows, at most
 SHORT_ROWS = 32  # rows of fewer elements have a thread each, and more only where they are few
 MANY_STEPS = 128  # of a thread, which take as long as two meetings of blocks that share them
 BLOCK_THREADS = 1024  # the most a block can have
@@ -23,8 +25,8 @@ NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many blocks and threads: `form` is ``elements``, ``steps``, ``binned``, ``rows``, ``parts``, ``spread`` or
-    ``block``, `counts` its sizes."""
+    """How many blocks and threads: `form` is ``elements``, ``columns``, ``steps``, ``binned``, ``rows``, ``parts``,
+    ``spread`` or ``block``, `counts` its sizes."""
 
     form: str
     counts: tuple[Expr, ...]
@@ -49,4 +51,5 @@ class KernelText:
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
     errors: bool = False  # its parameter before the last one of a cooperative kernel is what checks have found
     counted: tuple[str, ...] = ()  # buffers whose numbers of places are its last parameters
-    shared: KernelText | None = None  # the same for short rows, and for few long ones, in the same text
+    # the same in the same text, for other sizes: of ``rows``, short ones, and few long ones; of ``parts``, many points
+    other: KernelText | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
-from transkern.targets.cuda.launches import MANY_STEPS, SHORT_ROWS, TILED
+from transkern.targets.cuda.launches import COLUMNS, DOWN, MANY_STEPS, SHORT_ROWS, TILED
 from transkern.targets.cuda.prelude import MOST_SHARED, SHARING
 from transkern.targets.rooms import begin_anew
 
@@ -117,6 +117,14 @@ def _multiprocessors():
 def _elements(count, each):
     """Blocks and threads for `count` elements, `each` for a thread at a time; large arrays are walked in strides."""
     return max(1, min(-(-count // (256 * each)), 32 * _multiprocessors())), 256
+''',
+    "_columns": f'''
+def _columns(count, rows, columns):
+    """As for elements of `count` tables, and how many rows of a column a thread goes down: one where neighbours would
+    not have columns of one row, and few where there are not enough columns for all multiprocessors."""
+    filled = count * rows * columns // (1024 * _multiprocessors())
+    down = 1 << max(1, min({DOWN}, filled)).bit_length() - 1 if columns >= {COLUMNS} else 1
+    return *_elements(count * -(-rows // down) * columns, 1), down
 ''',
     "_steps": '''
 def _steps(count):
@@ -259,7 +267,7 @@ def _shown(is_a, bits):
 }
 
 _NEEDS = {
-    "_steps": ("_multiprocessors",),
+    "_steps": ("_multiprocessors",), "_columns": ("_multiprocessors", "_elements"),
     "_elements": ("_multiprocessors",), "_binned": ("_multiprocessors",), "_reduced": ("_multiprocessors",),
     "_rows": ("_multiprocessors", "_together"),
     "_group": ("_multiprocessors", "_together", "_kept", "_nothing"), "_blocks_of": ("_multiprocessors",),

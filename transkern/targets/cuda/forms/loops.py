@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
@@ -10,15 +11,18 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_read,
+    buffers_written,
     exprs,
     variables_read,
     walk,
 )  # fmt: skip
+from transkern.records import replace
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.body import extent_of, has_guards, variable_at
 from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
+from transkern.targets.cuda.spelling import TYPES
 
 if TYPE_CHECKING:
     from transkern.targets.cuda.group import GroupBody
@@ -128,6 +132,68 @@ def print_sums(
         of.line(f"    for (int {k} = 0; {k} < {count}; ++{k}) {one}({i} + {k} * {size});")
     of.lines.append("#pragma unroll 1")
     of.line(f"for (; {i} < {stop}; {i} += {size}) {one}({i});")
+    of.close()
+
+
+def counts_alone(inner: Sequence[n.Stmt]) -> bool:
+    """Whether points do nothing but to store, with checks, all of it perhaps under a condition."""
+    return all(isinstance(x, (n.Let, n.Store, n.Guard)) for x in _asked(inner)[1])
+
+
+def _asked(inner: Sequence[n.Stmt]) -> tuple[n.If | None, Sequence[n.Stmt]]:
+    """The condition under which points do what they do, where there is one, and what that is."""
+    match tuple(inner):
+        case (n.If(_, then, ()) as around,):
+            return around, then
+        case _:
+            return None, inner
+
+
+def print_counts(
+    of: GroupBody, s: n.Loop, inner: Sequence[n.Stmt], bins: Mapping[str, tuple[str, str]], start: str, size: str,
+    many: int,
+) -> None:  # fmt: skip
+    """Counts of what the points of an axis say, from `start` by `size`: what `many` points load first is under way
+    before any of them asks whether it may be counted."""
+    i, one, k, c = ident(s.axis), of.unit.local("point"), of.unit.local("k"), of.c
+    place = Var(s.axis, "index")
+    around, inner = _asked(inner)
+    written = frozenset[str]().union(*map(buffers_written, inner))
+    loads: list[tuple[n.Let, Load]] = []
+    for x in takewhile(lambda x: isinstance(x, n.Let), inner):
+        match x:
+            case n.Let(value=Load(buffer, (at,)) as load) if (
+                at == place and buffer not in written and of.program.buffers[buffer].dims == (s.stop,)
+            ):
+                loads.append((x, load))
+            case _:
+                pass
+    of.open("")  # the names below are its own
+    given = [f"const {TYPES[load.dtype]} {ident(x.name)}" for x, load in loads]
+    of.open(f"const auto {one} = [&]({', '.join([f'const long long {i}', *given])})")
+    body = of.thread_body(place)
+    body.loops, body.bins, body.leaving = 1, bins, "return;"
+    rest = tuple(x for x in inner if not any(x is y for y, _ in loads))
+    body.nested(rest if around is None else (replace(around, then=rest),))
+    of.take(body)
+    of.close("};")
+    here = b.add(place, b.mul(Var(k, "index"), b.size(size)))
+    each, stop = f"for (int {k} = 0; {k} < {many}; ++{k})", c.operand(s.stop)
+    of.line(f"long long {i} = {start};")
+    of.lines.append("#pragma unroll 1")
+    of.open(f"for (; {i} + {many - 1} * {size} < {stop}; {i} += {many} * {size})")
+    taken = [c.expr(here)]
+    for x, load in loads:
+        array = f"{ident(x.name)}_next"
+        taken.append(f"{array}[{k}]")
+        of.line(f"{TYPES[load.dtype]} {array}[{many}];")
+        of.lines.append("#pragma unroll")
+        of.line(f"{each} {array}[{k}] = {c.expr(Load(load.buffer, (here,), load.dtype))};")
+    of.lines.append("#pragma unroll")
+    of.line(f"{each} {one}({', '.join(taken)});")
+    of.close()
+    of.lines.append("#pragma unroll 1")
+    of.line(f"for (; {i} < {stop}; {i} += {size}) {one}({', '.join([i, *(c.expr(load) for _, load in loads)])});")
     of.close()
 
 
