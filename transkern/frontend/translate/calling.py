@@ -272,13 +272,11 @@ class Calls(Constructions):
     ) -> Value:
         """A call of a plain function, its body translated in place."""
         ctx = self.ctx
-        if ctx.scopes.managing is not None:
-            function = replace(function, node=as_written(function.node))
+        function = function if ctx.scopes.managing is None else replace(function, node=as_written(function.node))
         read = isinstance(function.scope, TextScope) and not function.decorated
         if read and getattr(function.node, "decorator_list", []):
             outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)
-            call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
-            made = decorated(function, outside.meant, call)
+            made = decorated(function, outside.meant, lambda of, given, at: self.apply_function(of, [given], at))
             if not isinstance(made, Function):
                 problem = f"a call of `{function.name}`, which its decorators make {describe(made)}"
                 ctx.fail(refusals.DECORATOR, problem, "call a function without them, or let them return a function")
