@@ -145,6 +145,7 @@ from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.coalesce import coalesce_copies
+from transkern.fuse.states.deferred import defer_updates
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.folded import fold_next_states
 from transkern.fuse.states.parts_read import compute_read
@@ -254,6 +255,7 @@ PASSES: tuple[Pass, ...] = (
     begin_in_order,  # what is left of them, where loops in order go on with it
     write_out_scans,  # before dependence is asked for
     *HOLDING_PASSES,
+    defer_updates,  # before lanes go outside, which they do then
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
     promote_elements,  # of rows that have become numbers
