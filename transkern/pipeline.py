@@ -69,6 +69,7 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
 from transkern.fuse.loops.borders import split_borders
@@ -309,7 +310,9 @@ PASSES: tuple[Pass, ...] = (
     expect_numbers,  # before lanes: each version has its own
     search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
+    pad_triangles,  # right before the lanes that it is for
     block_lanes,
+    ask_for_all_lanes,
     distribute_epilogues,  # of what has no lanes
     simplify_repeated,
     alternate_rows,
