@@ -70,6 +70,7 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
 from transkern.fuse.loops.borders import split_borders
@@ -148,6 +149,7 @@ from transkern.fuse.sorts.selecting import select_sorted
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.chains import part_chains
 from transkern.fuse.states.coalesce import coalesce_copies
+from transkern.fuse.states.deferred import defer_updates
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.folded import fold_next_states
 from transkern.fuse.states.parts_read import compute_read
@@ -257,6 +259,7 @@ PASSES: tuple[Pass, ...] = (
     begin_in_order,  # what is left of them, where loops in order go on with it
     write_out_scans,  # before dependence is asked for
     *HOLDING_PASSES,
+    defer_updates,  # before lanes go outside, which they do then
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
     promote_elements,  # of rows that have become numbers
@@ -310,7 +313,9 @@ PASSES: tuple[Pass, ...] = (
     expect_numbers,  # before lanes: each version has its own
     search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
+    pad_triangles,  # right before the lanes that it is for
     block_lanes,
+    ask_for_all_lanes,
     distribute_epilogues,  # of what has no lanes
     simplify_repeated,
     alternate_rows,

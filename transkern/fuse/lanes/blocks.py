@@ -60,7 +60,7 @@ stay in registers. A block alone may hold twice as many: fewer lanes wait longer
 _STREAMED = 4 * _BYTES
 """Lanes where nothing is held: what each step passes over is long enough for the memory to be read ahead."""
 
-_ROWS = 4
+ROWS = 4
 """Iterations of a loop around that go together."""
 
 _MOVING = 2 * VECTOR
@@ -183,7 +183,7 @@ class _Blocking:
             return []
         block, full = self.blocks_of_rows(s)
         copies: list[Copy] = []
-        for k in range(_ROWS):
+        for k in range(ROWS):
             copy = Copy({s.axis: b.add(block, b.index(k))})
             for x in s.body if k else ():
                 if isinstance(x, n.Let):
@@ -199,16 +199,16 @@ class _Blocking:
             else:
                 body += [y for copy in copies for y in self.block([renamed(x, copy)])]
         made_rows: list[n.Stmt] = []
-        if _at_least(_extent(s), _ROWS):
-            made_rows.append(replace(s, axis=block.name, stop=full, step=b.index(_ROWS), body=tuple(body)))
-        if (b.constant(_extent(s)) or 1) % _ROWS:
+        if _at_least(_extent(s), ROWS):
+            made_rows.append(replace(s, axis=block.name, stop=full, step=b.index(ROWS), body=tuple(body)))
+        if (b.constant(_extent(s)) or 1) % ROWS:
             made_rows.append(replace(s, start=full, body=self.block(s.body)))
         return made_rows
 
     def blocks_of_rows(self, s: n.Loop) -> tuple[Var, Expr]:
         """The variable of a loop that takes rows of `s` together, and where those end."""
         block = Var(self.names.fresh(f"{s.axis}_block"))
-        return block, b.add(s.start, b.mul(b.index(_ROWS), b.floordiv(_extent(s), b.index(_ROWS))))
+        return block, b.add(s.start, b.mul(b.index(ROWS), b.floordiv(_extent(s), b.index(ROWS))))
 
     def rows(self, plan: _Plan, held: set[str]) -> n.Loop | None:
         """The loop around whose iterations go together: what the lanes load is the same for all of them."""
@@ -239,10 +239,10 @@ class _Blocking:
         else:
             block, full = self.blocks_of_rows(rows)
             made = []
-            if _at_least(_extent(rows), _ROWS):
-                inner = self.lanes(plan, held, [Copy({rows.axis: b.add(block, b.index(k))}) for k in range(_ROWS)])
-                made.append(replace(rows, axis=block.name, stop=full, step=b.index(_ROWS), body=tuple(inner)))
-            if (b.constant(_extent(rows)) or 1) % _ROWS:
+            if _at_least(_extent(rows), ROWS):
+                inner = self.lanes(plan, held, [Copy({rows.axis: b.add(block, b.index(k))}) for k in range(ROWS)])
+                made.append(replace(rows, axis=block.name, stop=full, step=b.index(ROWS), body=tuple(inner)))
+            if (b.constant(_extent(rows)) or 1) % ROWS:
                 made.append(replace(rows, start=full, body=tuple(self.lanes(plan, held, [Copy({})]))))
         for loop in reversed(around):
             made = [replace(loop, body=tuple(made))]

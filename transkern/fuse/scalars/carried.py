@@ -8,7 +8,8 @@
 
 Rows whose elements follow from each other then go in lanes, as those do that were written with a variable
 (`block_lanes`): what a lane reads again from memory it waits for. Columns lie side by side and are read as fast on a
-CPU; a thread of a GPU waits for its column's elements, too.
+CPU; a thread of a GPU waits for its column's elements, too. A loop that stands alone reads its last element under a
+condition otherwise (``k[i] = k[i - 1] + 1 if x[i] > 0 else 0``), which a compiler then leaves a branch.
 """
 
 from __future__ import annotations
@@ -25,29 +26,28 @@ _MOST = 4
 
 
 def carry_elements(program: n.Program) -> n.Program:
-    """The program with last elements in variables, in loops in order inside parallel ones."""
+    """The program with last elements of rows in variables, in loops in order."""
     return _carrying(program, False)
 
 
 def carry_elements_for_cuda(program: n.Program) -> n.Program:
-    """The program with the last elements in variables, in all loops in order: one that stands alone has its terms
-    computed by a block then, and what each thread reads again of memory it waits for, too."""
+    """The program with the last elements in variables, of columns as well: a loop that stands alone has its terms
+    computed by a block then, and what each thread reads again of memory it waits for."""
     return _carrying(program, True)
 
 
 def _carrying(program: n.Program, everywhere: bool) -> n.Program:
     names, variables = Names.of(program), dict(program.variables)
 
-    def block(statements: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
         for s in statements:
-            parallel = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
-            s = with_bodies(s, lambda inner, parallel=parallel: block(inner, parallel))  # type: ignore[misc]
-            found = _store(s, everywhere) if inside and isinstance(s, n.Loop) else None
+            s = with_bodies(s, block)
+            found = _store(s, everywhere) if isinstance(s, n.Loop) else None
             out += _carried(s, *found, names, variables) if isinstance(s, n.Loop) and found is not None else (s,)
         return tuple(out)
 
-    body = block(program.body, everywhere)
+    body = block(program.body)
     return program if body == program.body else replace(program, body=body, variables=variables)
 
 

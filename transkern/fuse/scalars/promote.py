@@ -9,9 +9,13 @@ Legal where the loop does not change which element it is, and touches it in no o
 subscripts into the buffer stay away from it. The loop may make no iteration, so that the element must be there in any
 case, and nobody else's: parallel loops around are looked at again. Where the loop returns the array, the element is
 put there first. A compiler of C cannot see this: for it, `x[i, k]` may be the element that was just written.
+
+So is an element that a search stores where it ends (``out[i] = k; break``), as if it had a name until then.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from transkern.analysis.accesses import Access
 from transkern.analysis.dependence import Carried
@@ -92,6 +96,7 @@ class _Promoting(Walk):
         accesses: dict[str, list[tuple[_Index | None, Access]]] = {}
         for a in carried.body.accesses:
             accesses.setdefault(a.buffer, []).append((_resolved(a.index, carried), a))
+        ends = _may_end(loop.body)
         found: list[tuple[str, _Index]] = []
         for buffer, touched in accesses.items():
             info = self.program.buffers.get(buffer)
@@ -105,7 +110,7 @@ class _Promoting(Walk):
                     len(index) == len(info.dims)
                     and all(carried.fixed(e) for e in index)
                     and not any(variables_read(e) & carried.body.lets.keys() for e in index)
-                    and any(not a.write for a in same)
+                    and (ends or any(not a.write for a in same))
                     and all(self.there(e, dim) for e, dim in zip(index, info.dims, strict=True))
                     # each of them: one may stand where no iteration comes by, and meets nothing
                     and not any(carried.question(one, a)[0].possible() for one in _alike_once(same) for a in others)
@@ -116,6 +121,13 @@ class _Promoting(Walk):
     def there(self, e: Expr, dim: Expr) -> bool:
         """Whether the subscript is within the dimension where the loop begins, also if it makes no iteration."""
         return self.holds(b.compare("greater_equal", e, b.ZERO)) and self.holds(b.compare("less", e, dim))
+
+
+def _may_end(block: Iterable[n.Stmt]) -> bool:
+    """Whether statements of a loop's body end the loop."""
+    return any(
+        isinstance(s, n.Break) or (isinstance(s, n.If) and (_may_end(s.then) or _may_end(s.orelse))) for s in block
+    )
 
 
 def _apart(one: _Index | None, two: _Index) -> bool:

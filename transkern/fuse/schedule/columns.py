@@ -42,6 +42,8 @@ from transkern.records import replace
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
+_WINDOW = 16
+"""Rows of a window whose terms are one part, if it is not wider than what is left of `PART`."""
 WIDE = "float64"
 REDUCTIONS = {
     "sum": "add", "count": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
@@ -181,6 +183,8 @@ class Ordering:
         if not begin:
             return [*before, _inside(around, rows), *after]
         loops, k, inside = [*around, rows], len(around), 1
+        if around and extents[-2:] == [None, None] and slides(axis, s, self.buffers) and _is_even(around[-1], s):
+            return [*before, _inside(around[:-1], self.tiled(around[-1], rows, begin, end)), *after]
         while k and (extent := extents[k]) is not None and 0 < inside * extent <= self.part // 2:
             inside, k = inside * extent, k - 1  # short loops are a part together
         size, whole = b.index(self.part // inside), loops[k]
@@ -191,6 +195,21 @@ class Ordering:
         some = replace(terms, start=block, stop=b.minimum(b.add(block, size), whole.stop))
         blocks = n.Loop(block.name, whole.start, whole.stop, size, "sequential", (*begin, some, *end), span=span)
         return [*before, _inside(loops[:k], blocks), *after]
+
+    def tiled(self, outer: n.Loop, rows: n.Loop, begin: list[n.Stmt], end: list[n.Stmt]) -> n.Loop:
+        """The terms of two loops in parts of a few rows: a window is most often one part, not one for each row."""
+        sides = (_WINDOW, self.part // _WINDOW)
+        blocks = [Var(self.names.fresh(f"{x.axis}_block"), "index") for x in (outer, rows)]
+        some = [
+            replace(x, start=block, stop=b.minimum(b.add(block, b.index(side)), x.stop))
+            for x, block, side in zip((outer, rows), blocks, sides, strict=True)
+        ]
+        body: tuple[n.Stmt, ...] = (*begin, _inside(some[:1], some[1]), *end)
+        for x, block, side in reversed(list(zip((outer, rows), blocks, sides, strict=True))):
+            body = (n.Loop(block.name, x.start, x.stop, b.index(side), "sequential", body, span=rows.span),)
+        (made,) = body
+        assert isinstance(made, n.Loop)
+        return made
 
     def some(self, y: n.Accumulate, held: tuple[Var, ...], other: set[str]) -> list[n.Stmt]:
         """One more term, if it is one: of rows that a mask leaves out nothing is read. `other` differs by column."""
@@ -238,6 +257,11 @@ class Ordering:
         made = Var(self.names.fresh(base), dtype)
         self.variables[made.name] = dtype
         return made
+
+
+def _is_even(outer: n.Loop, inner: n.Loop) -> bool:
+    """Whether all iterations of a loop have the same range of the loop inside it."""
+    return outer.axis not in variables_read(inner.start) | variables_read(inner.stop)
 
 
 def _nest(s: n.Loop) -> tuple[list[n.Loop], n.Loop]:

@@ -16,12 +16,16 @@ Which lanes there are may change with the loop: a lane then runs through the ite
 
 What a range ends at is taken apart into what moves by one lane an iteration, and what does not move. Where lanes are
 counted from another place each time (``s[low + l]``), a lane is the element that is stored.
+
+A few lanes of known number (the three coordinates of ``s = 0.9 * s + x[i]``) stay inside, to be written out: a loop in
+order for each would wait for its additions alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from math import prod
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.lanes import lanes_apart
@@ -30,6 +34,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.ops import OPS
+from transkern.ir.storage import SHORT_ROW
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -44,6 +49,10 @@ from transkern.records import replace
 
 _FEW = 4
 """Additions, or what takes as long, that each lane may do again."""
+
+
+_POINTS = SHORT_ROW**2
+"""So many points, side by side in one loop, hide each other's additions; in a loop each, all wait for theirs."""
 
 
 def lanes_outside(program: n.Program) -> n.Program:
@@ -68,15 +77,22 @@ class _Interchanging(Walk):
     def __init__(self, program: n.Program, moving: bool) -> None:
         super().__init__(program)
         self.moving = moving
+        self.apart = False  # whether the present place is in a parallel loop, whose iterations are lanes as well
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential":
             if (made := inside_lanes(self, s, self.moving)) is not None:
+                if self.moving and not self.apart and are_few(made) and not _stores_along(s):
+                    return [s]
                 return [self.if_any(s, made)]
             within = self.inside(s)  # of loops around each other the inner one may have to go first
             made = inside_lanes(self, within, True) if self.moving and isinstance(within, n.Loop) else None
             return [within if made is None else self.if_any(s, made)]
-        return [self.inside(s)]
+        before = self.apart
+        self.apart = before or (isinstance(s, n.Loop) and s.kind == "parallel")
+        inside = self.inside(s)
+        self.apart = before
+        return [inside]
 
     def if_any(self, s: n.Loop, lanes: n.Loop) -> n.Stmt:
         """The lanes behind the question whether they have any iteration to run through, where there may be more lanes
@@ -240,6 +256,17 @@ def nest_of(nest: n.Loop) -> tuple[n.Loop, ...]:
     while _is_nest(found[-1]):
         found.append(found[-1].body[0])  # type: ignore[arg-type]
     return tuple(found)
+
+
+def are_few(nest: n.Loop) -> bool:
+    """Whether a nest of parallel loops has so few points that they are statements rather (`unroll_short`)."""
+    extents = [b.constant(b.sub(x.stop, x.start)) for x in nest_of(nest)]
+    return all(e is not None and e <= SHORT_ROW for e in extents) and prod(e or 0 for e in extents) <= _POINTS
+
+
+def _stores_along(s: n.Loop) -> bool:
+    """Whether iterations leave elements of their own: those take what the last one has left from memory."""
+    return any(s.axis in variables_read(e) for x in walk(s.body) if isinstance(x, n.Store) for e in x.index)
 
 
 def _is_nest(lane: n.Loop) -> bool:
