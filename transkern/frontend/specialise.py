@@ -91,7 +91,7 @@ def _specialise(
         except NeedsConstant as need:
             if learned.otherwise(need):
                 continue
-            raise NeedsConstant(need.demand, plain(need.problem)) from None
+            raise NeedsConstant(need.demand, plain(need.problem), need.few, need.more) from None
         except MustDraw:
             continue
         except MustLoop as must:
