@@ -380,6 +380,9 @@ class Watched:
             often = self.declined >= _MOST_DECLINED and self.declined > self.record.in_code().calls
             if attempt.took_too_long:  # another run may have more to save by it
                 self.gave_up, self.record.cost = True, max(self.record.cost, _DEARER * attempt.seconds)
+            is_odd = self.record.cached and attempt.why == OTHER_TYPES  # there is code, for later calls perhaps
+            if is_odd and self.declined < _MOST_DECLINED:
+                attempt.why = ""
             if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
                 if not self._goes_in_parts(attempt.refused):
                     self._leave(attempt.why)
@@ -415,8 +418,9 @@ class Watched:
             self._leave("arguments of ever new types")
             return False
         account = self.watch.account
+        is_odd = self.record.cached and not self.declined  # a first call often is, and there is code for others
         may = (
-            (not self._compilations and self.state is UNDECIDED) or self.watch.eager
+            (not self._compilations and self.state is UNDECIDED and not is_odd) or self.watch.eager
             or account.credit(time.process_time()) >= self.record.cost
         )  # fmt: skip
         self._compilations += may
