@@ -51,16 +51,19 @@ def fuse_loops(program: n.Program) -> n.Program:
 
 def fuse_for_devices(program: n.Program) -> n.Program:
     """The same, where each loop is a kernel that is launched, or a pass of a kernel: loops that have nothing of each
-    other's are one, however many axes they have."""
-    return replace(program, body=_Fusing(program, False).block(program.body))
+    other's are one, however many axes they have. Only what has stayed apart passes checks, with its memory and its
+    searches: what reads a loop's elements behind a check is one with it."""
+    together = replace(program, body=_Fusing(program, False).block(program.body))
+    return replace(together, body=_Fusing(together, False, True).block(together.body))
 
 
 class _Fusing(Walk):
     loops_only = True
 
-    def __init__(self, program: n.Program, apart: bool) -> None:
+    def __init__(self, program: n.Program, apart: bool, passing: bool = False) -> None:
         super().__init__(program)
-        self.buffers, self.apart, self.within_lanes = program.buffers, apart, False  # of a parallel loop around
+        self.buffers, self.apart, self.passing = program.buffers, apart, passing
+        self.within_lanes = False  # of a parallel loop around
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         if self.passes_by(statements):
@@ -167,8 +170,8 @@ class _Fusing(Walk):
         if any(x not in self.buffers or self.buffers[x].role == "argument" for x in one.written):
             return False
         if isinstance(one.head, n.Accumulator):
-            return one.head.op not in _SEARCHES or not self.apart
-        if isinstance(one.head, n.Alloc) and not self.apart:  # a kernel less is worth memory that may not be needed
+            return one.head.op not in _SEARCHES or self.passing
+        if isinstance(one.head, n.Alloc) and self.passing:  # a kernel less is worth memory that may not be needed
             assert isinstance(guard.head, n.Guard)
             return self.buffers[one.head.buffer].role == "temporary" and not depends_on(guard.head.condition, one.read)
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
