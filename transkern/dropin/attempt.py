@@ -19,13 +19,15 @@ import numpy as np
 from transkern import limits
 from transkern.dropin.declining import OTHER_TYPES, Declined, Warned
 from transkern.errors import CompileError, HasEffects, TranskernError, WarnsItself
+from transkern.frontend.sources.module_names import names_of, parameters_for
 from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
 from transkern.runtime.calls.uses import used_by
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.foreign import kind_of
 from transkern.runtime.specialisation import Specialisation
-from transkern.runtime.structures import attributes_of
+from transkern.runtime.structures import attributes_of, noting
+from transkern.warned import lines_kept
 
 SECONDS = 5.0
 """What a function may take to translate, without the C compiler, at the most: a script is waiting."""
@@ -97,20 +99,23 @@ class Attempt(Compiled):
     def _made(self, call: Callable[[], Any], saved: Saved | None) -> Any:
         """What a call of compiled code gives; where Python is to make it once more, the arguments are as before."""
         floating.lower()
-        try:
-            result = call()
-        except Declined:
-            raise
-        except TranskernError as error:
-            self.why = self.why or str(error)
-            raise Declined from None
-        except Exception:
-            if not self._may_run_again(saved):
+        with nullcontext(None) if saved is None else noting() as undo:
+            try:
+                result = call()
+            except Declined:
                 raise
-            _put_back(saved)
-            raise Declined from None
-        if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
+            except TranskernError as error:
+                self.why = self.why or str(error)
+                raise Declined from None
+            except Exception:
+                if undo is None or not self._may_run_again(saved):
+                    raise
+                undo()
+                _put_back(saved)
+                raise Declined from None
+        if undo is not None and floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
             self._warned += 1
+            undo()
             _put_back(saved)
             raise Warned
         return result
@@ -166,7 +171,7 @@ class Attempt(Compiled):
             raise Declined
         started, begun = time.perf_counter(), self._clock()
         try:
-            with limits.within(left):
+            with limits.within(left), lines_kept():
                 made = super()._specialise(key_types, target)
                 if made is None and self.prints and self.options.warnings is not None:
                     self.takes_no_second_run()
@@ -202,9 +207,14 @@ class Attempt(Compiled):
     # --- as if nothing had been tried
 
     def _given(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by their names, and what is passed behind them."""
-        names = zip(self.outside.parameters, self.outside.values, strict=True)
-        return {**dict(zip(self._names, args, strict=False)), **keywords, **dict(names)}
+        """The arguments by their names, and what is passed behind them; as long as there is no code, what might be."""
+        parameters, values = self.outside.parameters, self.outside.values
+        if not values and not self.known.code:
+            space = self.function.__globals__
+            arrays = [name for name in self._code.co_names if isinstance(space.get(name), np.ndarray)]
+            values = (names_of(space, arrays),) if arrays else ()
+            parameters = parameters_for([type(value) for value in values], self._names)
+        return {**dict(zip(self._names, args, strict=False)), **keywords, **dict(zip(parameters, values, strict=True))}
 
     def _saved(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Saved | None:
         """The arrays among the arguments that a call writes, with copies; None where they would take too long, or where
@@ -249,13 +259,10 @@ class Attempt(Compiled):
             return None
 
     def _writes(self) -> frozenset[str] | None:
-        """The arrays among the arguments that the code writes, any of it: nobody knows which a call has taken. None
-        where it does more than that, or there is none."""
+        """The arrays among the arguments that the code writes, any of it: nobody knows which a call has taken."""
         count = self.known.info.compiled + self.known.info.from_disk
         if self._written[0] != count:
-            made = list(self.known.code.values())
-            more = any(one.objects or one.changes for one in made)
-            self._written = count, None if more else frozenset(name for one in made for name in one.written)
+            self._written = count, frozenset(name for one in list(self.known.code.values()) for name in one.written)
         return self._written[1]
 
     def _may_run_again(self, saved: Saved | None) -> TypeGuard[Saved]:

@@ -42,6 +42,7 @@ from transkern.parsing import parse
 from transkern.partial import splitting
 from transkern.partial.making import function_of, place_of
 from transkern.standing_in import stands_in
+from transkern.warned import lines_kept
 
 _Key = tuple[Place, Place, tuple[str, ...], tuple[str, ...] | None]
 """Where a part begins and ends, what it needs, and what it binds."""
@@ -103,7 +104,7 @@ class Parted:
         return list(self._known.values())
 
     def _made(self) -> types.CodeType | None:
-        with warnings.catch_warnings():
+        with lines_kept(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what the text says, and what stands for questions
             return self._code()
 

@@ -32,6 +32,7 @@ from typing import Any, Protocol, TypeVar
 from transkern.dropin.unseen import Probe, itself, told_unless_seen
 from transkern.parsing import SCOPES, own_nodes, parse
 from transkern.standing_in import plain_code, stands_in
+from transkern.warned import lines_kept
 
 _MARK = "transkern: "
 _NO_LINE, _LONG, _NO_COLUMNS = 15, 14, 13  # of the location table (CPython, Objects/locations.md)
@@ -108,7 +109,7 @@ def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeTyp
         SyntaxError: as Python does.
     """
     plain = compile(text, file, "exec", dont_inherit=True)  # with the warnings that Python gives
-    with warnings.catch_warnings():
+    with lines_kept(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = parse(text, file)
         sites = list(_marked(tree, file))
@@ -128,7 +129,7 @@ def standing_in(
         given[plain] = hooks(site, plain)
         return given[plain]
 
-    with warnings.catch_warnings():
+    with lines_kept(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever has imported the module has seen them
         found = _all_inner(rewritten(text, file, noted))
     return {plain: (code, given[plain]) for code in found if (plain := plain_code(code)) in given}

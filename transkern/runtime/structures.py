@@ -8,6 +8,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
+import operator
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -365,12 +367,55 @@ def _parts(shape: Shape, value: Any) -> list[Any]:
 Change = tuple[str, str, Any]  # the path of a container, what happens to it, and the key or attribute
 
 
+_noted = threading.local()
+
+
+@contextmanager
+def noting() -> Iterator[Callable[[], None]]:
+    """Within, what is put into arguments is noted; gives what takes it out again."""
+    before: list[Callable[[], object]] = []
+
+    def undo() -> None:
+        for step in reversed(before):
+            step()
+
+    outer, _noted.before = getattr(_noted, "before", None), before
+    try:
+        yield undo
+    finally:
+        _noted.before = outer
+
+
+def _undone(owner: Any, kind: str, key: Any) -> Callable[[], object]:
+    """What makes a container as it is now, once it has changed so."""
+    match kind:
+        case "attribute":
+            if key not in (held := attributes_of(owner)):
+                return lambda: object.__delattr__(owner, key)
+            value = held[key]
+            return lambda: object.__setattr__(owner, key, value)
+        case "item" if isinstance(owner, dict) and key not in owner:
+            return lambda: owner.pop(key)
+        case "item":
+            value = owner[key]
+            return lambda: operator.setitem(owner, key, value)
+        case "without":  # in the order in which its keys were
+            items = dict(owner)
+            return lambda: (owner.clear(), owner.update(items))
+        case _:
+            elements = list(owner)
+            return lambda: operator.setitem(owner, slice(None), elements)
+
+
 def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[str, Any]) -> None:
     """What the function has put into its arguments."""
+    noted = getattr(_noted, "before", None)
     for (path, kind, key), value in zip(changes, values, strict=True):
         if value is ...:
             continue  # as it was
         owner = owners[path]
+        if noted is not None:
+            noted.append(_undone(owner, kind, key))
         match kind:
             case "item":
                 owner[key] = value
