@@ -24,6 +24,8 @@ from transkern.parsing import all_nodes, own_nodes
 OF_MODULE = "names of the module"
 """What a function's text has them as attributes of."""
 
+IN_A_PROGRAM = "use @transkern.compile in a program, where a call takes names of modules as they are then; here pass it"
+
 _AS_WRITTEN = "_transkern_as_written"
 
 _Node = TypeVar("_Node", bound=ast.FunctionDef | ast.Lambda)

@@ -25,6 +25,7 @@ from transkern.frontend.sources.constants import (
 )
 from transkern.frontend.sources.effects import first_name
 from transkern.frontend.sources.identity import is_known_library
+from transkern.frontend.sources.module_names import IN_A_PROGRAM
 from transkern.frontend.sources.reading import lines_of, parsed, read_found, read_named
 from transkern.frontend.sources.source import MODULES, from_object, known_object, span_of
 from transkern.frontend.values.values import Function, Scope, Static, Value
@@ -152,6 +153,8 @@ class TextScope(Scope):
             kind, help = refusals.MODULE_CHANGES, "bind it once, by itself"
             if isinstance(found.node, ast.AsyncFunctionDef):
                 kind, help = refusals.UNKNOWN_NAME, "write a plain function"
+            elif isinstance(found.node, ast.Global):
+                help = IN_A_PROGRAM
             return CompileError(kind, f"`{name}` is not known: {found.why}", help, at, here)
         try:
             self.constants.value(name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Finding, NotKnown
+from transkern.frontend.sources.module_names import IN_A_PROGRAM
 from transkern.frontend.state import aliasing, choices, twins
 from transkern.frontend.values.values import (
     CHARACTERS,
@@ -151,6 +152,6 @@ def ask_for_name(ctx: Context, value: object, problem: CompileError) -> None:
     raise where it cannot be one."""
     found = ctx.scopes.origins.get(id(value))
     if found is not None and found[1] == AT_A_CALL:
-        problem.as_text = True
+        problem.as_text, problem.help = True, IN_A_PROGRAM
     elif found is not None:
         raise NeedsConstant(found[1], problem)

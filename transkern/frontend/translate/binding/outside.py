@@ -12,6 +12,7 @@ from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import opened
 from transkern.frontend.sources.module_names import (
+    IN_A_PROGRAM,
     OF_MODULE,
     Name,
     ThroughModule,
@@ -112,7 +113,8 @@ def are_arguments(ctx: Context, scope: Scope, node: ast.Global) -> None:
         if not names:
             return
     problem = f"`global {', '.join(node.names)}`: assigning a global name"
-    error = ctx.error(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
+    help = "pass the value in and return it" if scope.is_live else IN_A_PROGRAM
+    error = ctx.error(refusals.OUTSIDE_CHANGED, problem, help, node)
     if isinstance(scope, LiveScope) and isinstance(node, ThroughModule):
         first, *more = [demand_for(Name(scope.owner.__globals__, name)) for name in names]
         raise NeedsConstant(first, error, more=more)
