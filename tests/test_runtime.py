@@ -262,19 +262,20 @@ USE = (
 
 
 def test_functions_of_the_users_modules_and_what_they_use(tmp_path: Path) -> None:
-    """The cache knows when a module has changed that a function came to through others, and when it is as before."""
+    """The cache knows when a module has changed that a function came to through others, and when it is as before. A
+    number that varies is an argument, which hides no name of the function's."""
     package = tmp_path / "pkg"
     package.mkdir()
     for name, text in MODULES.items():
         (package / name).write_text(text)
     settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(transkern.__file__).parent.parent}"}
     settings["TRANSKERN_CACHE_DIR"] = str(tmp_path / "cache")
-    assert in_new_process(USE, **settings) == "2 1"
-    assert in_new_process(USE, **settings) == "0 3"
+    assert in_new_process(USE, **settings) == "2 0"
+    assert in_new_process(USE, **settings) == "0 2"
     for before, now in (("sqrt", "negative"), ("gain = 0.5", "gain = 0.25")):
         helpers = package / "helpers.py"
         helpers.write_text(helpers.read_text().replace(before, now) + "\n")
-        assert in_new_process(USE, **settings) == "2 1"
+        assert in_new_process(USE, **settings) == "2 0"
 
 
 def test_only_what_a_translation_looks_at_counts(tmp_path: Path) -> None:

@@ -157,8 +157,8 @@ def _too_deep(ctx: Context) -> Exception:
 
 def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.Program:
     scope, node = function.scope, function.node
-    names = parameter_names(node)
-    names += outside.parameters(types[len(names) :], names)
+    own = parameter_names(node)
+    names = own + outside.parameters(types[len(own) :], own)
     if len(types) != len(names):
         given = f"{len(types)} type{'' if len(types) == 1 else 's'} given"
         problem = f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {given}"
@@ -169,8 +169,11 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     env: dict[str, Value] = {}
     translator = Translator(ctx, scope, node, env, inlined=False)  # some arguments are made of what is passed for them
     for name, kind in zip(names, types, strict=True):
-        env[name] = argument(ctx, params, name, kind)
-        outside.take(ctx, kind, env[name])
+        value = argument(ctx, params, name, kind)
+        if name in own:
+            env[name] = value
+        else:
+            outside.take(ctx, kind, value)
     ctx.names.taken |= ctx.inputs.sizes
     ctx.lists.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.learned.pooled.items()}
     for first in sorted(set(ctx.learned.together.values()), key=repr):

@@ -99,9 +99,11 @@ def parameters(types: Sequence[ArgType], own: Sequence[str]) -> list[str]:
 
 
 def take(ctx: Context, kind: ArgType, value: Value) -> None:
-    """From now on names are looked up in an argument, where it is for names of a module."""
-    if isinstance(kind, StructType) and (space := space_of_kind(kind.of)) is not None:
-        ctx.scopes.of_modules[id(space)] = value
+    """From now on names of a module are looked up in an argument that is for them."""
+    assert isinstance(kind, StructType)
+    space = space_of_kind(kind.of)
+    assert space is not None
+    ctx.scopes.of_modules[id(space)] = value
 
 
 def are_arguments(ctx: Context, scope: Scope, node: ast.Global) -> None:
