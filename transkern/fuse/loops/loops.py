@@ -50,9 +50,8 @@ def fuse_loops(program: n.Program) -> n.Program:
 
 
 def fuse_for_devices(program: n.Program) -> n.Program:
-    """The same, where each loop is a kernel that is launched, or a pass of a kernel: loops that have nothing of each
-    other's are one, however many axes they have. Only what has stayed apart passes checks, with its memory and its
-    searches: what reads a loop's elements behind a check is one with it."""
+    """The same, where each loop is a kernel, or a pass of one: those that have nothing of each other's are one, with any
+    axes. What has stayed apart passes checks with its memory and searches; what reads it behind a check is one with it."""
     together = replace(program, body=_Fusing(program, False).block(program.body))
     return replace(together, body=_Fusing(together, False, True).block(together.body))
 
@@ -62,8 +61,7 @@ class _Fusing(Walk):
 
     def __init__(self, program: n.Program, apart: bool, passing: bool = False) -> None:
         super().__init__(program)
-        self.buffers, self.apart, self.passing = program.buffers, apart, passing
-        self.within_lanes = False  # of a parallel loop around
+        self.buffers, self.apart, self.passing, self.within_lanes = program.buffers, apart, passing, False
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         if self.passes_by(statements):

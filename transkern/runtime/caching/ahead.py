@@ -26,6 +26,7 @@ from transkern.frontend.values.types import ArgType, ArrayType, ConstantType, Sc
 from transkern.ir.storage import MANY_ROWS, SHORT_ROW, small_of_names
 from transkern.runtime.caching import cache
 from transkern.runtime.caching.plain_data import NotPlain, as_plain, from_plain
+from transkern.runtime.calls.outside import with_names
 from transkern.runtime.calls.stated import stated_types, states_types
 from transkern.runtime.foreign import chosen
 from transkern.targets.table import TARGETS
@@ -192,7 +193,8 @@ def _for_stated(compiled: Compiled, kinds: Types, target: str) -> tuple[str, boo
     for _ in range(_CONSTANTS):
         called = as_called(compiled._parameters.names, kinds, demands)
         try:
-            return "", compiled.prepare(called, target).from_cache
+            made = with_names(compiled.function, called, lambda types: compiled.prepare(types, target))
+            return "", made.from_cache
         except NeedsConstant as need:
             if as_called(compiled._parameters.names, kinds, demands | {need.demand}) == called:
                 return f"`{need.demand}` is part of the code, and its value is not stated", False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from transkern import limits
+from transkern.errors import NeedsConstant
 from transkern.frontend.sources.observed import Looks, observing
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import making, surveys
@@ -17,6 +18,8 @@ from transkern.targets import table
 
 if TYPE_CHECKING:
     from transkern.frontend.values.values import Function
+
+_Made = TypeVar("_Made")
 
 
 def build(
@@ -49,10 +52,20 @@ def texts(
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        program = with_names(
+        program = _told(
             function, arg_types, lambda types: making.program_for(function, types, target, options, lends=False)
         )
         return program_texts(program, target, options.allow_float32, live_function(function))
+
+
+def _told(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], made: Callable[[tuple[Any, ...]], _Made]
+) -> _Made:
+    """What is `made` for types that nobody calls with: what else it would ask of a call is in its way."""
+    try:
+        return with_names(function, arg_types, made)
+    except NeedsConstant as need:
+        raise need.problem from None
 
 
 def program_texts(
@@ -72,7 +85,7 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...], target: st
 
     with limits.compilation_of(function), observing():
         live = live_function(function)
-        made = with_names(function, arg_types, lambda types: pipeline.translated(live, types, target, lends=True))
+        made = _told(function, arg_types, lambda types: pipeline.translated(live, types, target, lends=True))
         return explained(made, target)
 
 
@@ -83,7 +96,7 @@ def advise(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str
 
     with limits.compilation_of(function), observing():
         live = live_function(function)
-        return with_names(function, arg_types, lambda types: advice.advise(live, types, target))
+        return _told(function, arg_types, lambda types: advice.advise(live, types, target))
 
 
 def explained(made: Any, target: str = "cpu") -> str:

@@ -109,7 +109,7 @@ class Outside:
 
 def with_names(function: Any, types: tuple[Any, ...], made: Callable[[tuple[Any, ...]], _Made]) -> _Made:
     """What is `made` of a function for the types of its arguments, and for those of the names of modules that are asked
-    for, as they are now."""
+    for, as they are now. NeedsConstant: something else is asked for."""
     from transkern.frontend.values.types import structured, types_of  # here, as where calls are served from the cache
 
     outside, own = Outside(function), list(inspect.signature(function).parameters)
@@ -118,6 +118,8 @@ def with_names(function: Any, types: tuple[Any, ...], made: Callable[[tuple[Any,
         try:
             return made((*types, *more))
         except NeedsConstant as need:
+            if demanded(need.demand) is None:
+                raise
             if not outside.take((need.demand, *need.more), own):
                 raise need.problem from None
         shapes = structures.shapes_of(outside.parameters, outside.values, (), used_by(function))
