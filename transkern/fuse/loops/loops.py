@@ -50,10 +50,10 @@ def fuse_loops(program: n.Program) -> n.Program:
 
 
 def fuse_for_devices(program: n.Program) -> n.Program:
-    """The same, where each loop is a kernel, or a pass of one: those that have nothing of each other's are one, with any
-    axes. What has stayed apart passes checks with its memory and searches; what reads it behind a check is one with it."""
-    together = replace(program, body=_Fusing(program, False).block(program.body))
-    return replace(together, body=_Fusing(together, False, True).block(together.body))
+    """The same, where each loop is a kernel, or a pass of one: those with nothing of each other's are one, with any
+    axes. What has stayed apart passes checks, with memory and searches; what reads it behind one is one with it."""
+    first = replace(program, body=_Fusing(program, False).block(program.body))
+    return replace(first, body=_Fusing(first, False, True).block(first.body))
 
 
 class _Fusing(Walk):
@@ -169,8 +169,7 @@ class _Fusing(Walk):
             return False
         if isinstance(one.head, n.Accumulator):
             return one.head.op not in _SEARCHES or self.passing
-        if isinstance(one.head, n.Alloc) and self.passing:  # a kernel less is worth memory that may not be needed
-            assert isinstance(guard.head, n.Guard)
+        if isinstance(one.head, n.Alloc) and self.passing and isinstance(guard.head, n.Guard):  # saves a kernel
             return self.buffers[one.head.buffer].role == "temporary" and not depends_on(guard.head.condition, one.read)
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
             return False
