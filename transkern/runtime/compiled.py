@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from transkern.advising import Adviser, asked_for
-from transkern.errors import CompileError, TranskernError, TypesNeeded
+from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import disabling, floating, pickling, structures
 from transkern.runtime.boundary import Build, own_errors, public, shown
@@ -318,7 +318,10 @@ class Compiled:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.caching.building import texts
 
-        made = texts(self.function, types_for(self, types), target or _shown_target(self), self.options)
+        try:
+            made = texts(self.function, types_for(self, types), target or _shown_target(self), self.options)
+        except NeedsConstant as need:
+            raise need.problem from None
         return "\n".join(made.values())
 
     def _repr_html_(self) -> str:

@@ -52,7 +52,7 @@ def texts(
     from transkern.frontend.sources.source import live_function
 
     with limits.compilation_of(function), observing():
-        program = _told(
+        program = with_names(
             function, arg_types, lambda types: making.program_for(function, types, target, options, lends=False)
         )
         return program_texts(program, target, options.allow_float32, live_function(function))
