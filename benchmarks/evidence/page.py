@@ -199,6 +199,8 @@ def reason(row: dict[str, Any]) -> str:
             return f"{row['meetings']} meetings of the grid, {row['barriers']:.0f} barriers"
         case "units":
             return "arithmetic, on few multiprocessors"
+        case _ if row["instructions"] is None:
+            return "instructions, of points that are not counted"
         case _:
             return f"{row['instructions']:.0f} instructions a point"
 

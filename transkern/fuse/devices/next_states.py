@@ -138,14 +138,11 @@ class _Doubling:
         found = [s for s in inside if isinstance(s, n.Write) and stored[s.buffer] == 1 and self._may_double(s)]
         found = [s for s in found if all(stays(e) for e in (*s.index, *(a.extent for a in s.axes)))]
         names = {s.buffer for s in found}
-        meets = False
         for s in inside:
-            at = s.index if isinstance(s, n.Write) else tuple(a.var for a in getattr(s, "axes", ()))
             for x in (x for e in own_exprs(s) for x in walk_expr(e) if isinstance(x, Load) and x.buffer in names):
                 if isinstance(s, (n.Let, n.Assign)) or any(variables_read(i) & changing for i in x.index):
                     return []  # a step acts on the others through one element
-                meets = meets or x.index != at
-        return found if meets else []
+        return found if any(_is_in_the_way(inside, s) for s in found) else []
 
     def _may_double(self, store: n.Write) -> bool:
         state = self.buffers[store.buffer]
@@ -153,6 +150,29 @@ class _Doubling:
             store.mask is not None or store.buffer in self.shared or state.is_reserved
             or state.element or len(state.dims) > len(_AXES)
         )  # fmt: skip
+
+
+def _is_in_the_way(inside: Sequence[n.Stmt], store: n.Write) -> bool:
+    """Whether the last state is read at other elements than a statement's own, up to where the next one is stored, and
+    threads would not meet there anyway: two arrays that are made of each other in turn have nothing to put aside."""
+    at = next(k for k, s in enumerate(inside) if s is store)
+    for first in range(at + 1):
+        if store.buffer not in _read_elsewhere(inside[first]):
+            continue
+        made = set[str]()
+        for s in inside[first : at + 1]:
+            if _read_elsewhere(s) & made:
+                break
+            made |= {s.buffer} if isinstance(s, (n.Define, n.Write)) else set()
+        else:
+            return True
+    return False
+
+
+def _read_elsewhere(s: n.Stmt) -> set[str]:
+    """The arrays of which a statement reads other elements than its own."""
+    at = s.index if isinstance(s, n.Write) else tuple(a.var for a in getattr(s, "axes", ()))
+    return {x.buffer for e in own_exprs(s) for x in walk_expr(e) if isinstance(x, Load) and x.index != at}
 
 
 def _is_whole(store: n.Write, state: n.Buffer) -> bool:
