@@ -168,6 +168,29 @@ def test_an_element_that_acts_on_all_has_no_second_array() -> None:
     assert "x_1_next" not in code
 
 
+def in_turn(a, b, steps):
+    for _ in range(steps):
+        b[1:-1] = a[1:-1] + 0.1 * (a[2:] - a[:-2])
+        a[1:-1] = b[1:-1] + 0.1 * (b[2:] - b[:-2])
+    return a + b
+
+
+def with_fields_of_each_other(e, h, steps):
+    for _ in range(steps):
+        e[1:] = e[1:] + 0.5 * (h[1:] - h[:-1])
+        h[:-1] = h[:-1] + 0.5 * (e[1:] - e[:-1])
+    return e - h
+
+
+@pytest.mark.parametrize("function", [in_turn, with_fields_of_each_other])
+def test_arrays_made_of_each_other_have_no_second_ones(function: Any) -> None:
+    """Threads meet between the two anyway: each was copied, and an odd step was a kernel of its own."""
+    code, _ = emit(program_from(function, f"{function.__name__}(float64[n],float64[n],int)"))
+    assert "_next" not in code
+    for steps in (0, 1, 4, 5):
+        alike(function, _matrix(9), _matrix(9), steps, target="cuda")
+
+
 def test_on_a_grid() -> None:
     call = simulated(two_fields, "two_fields(float64[n, m], float64[n, m], int, int)", grid=True)
     for last in (1, 4, 5):
