@@ -232,6 +232,32 @@ def test_changed_by_way_of_an_argument(function: Any, array: Any) -> None:
         array[...] = 0
 
 
+def counted(x):
+    global COUNT
+    COUNT += 1
+    return x + COUNT
+
+
+def around():
+    COUNT = 100
+
+    def inside(x):
+        return counted(x) + COUNT
+
+    return inside
+
+
+COUNT = 0
+
+
+def test_names_of_the_function_around_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        monkeypatch.setitem(globals(), "COUNT", 0)
+        wanted = around()(1)
+        monkeypatch.setitem(globals(), "COUNT", 0)
+        assert transkern.compile(around())(1) == wanted == 102
+
+
 def test_verified(tmp_path: Path) -> None:
     """NumPy's run, with which calls are compared, changed the names as well."""
     plain, space = module(tmp_path), module(tmp_path)

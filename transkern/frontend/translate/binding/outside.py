@@ -38,15 +38,14 @@ def space_of(scope: Scope) -> int:
 
 def looked_up(ctx: Context, scope: Scope, name: str) -> Value | None:
     """What a name stands for that is none of the function's own."""
+    is_free = isinstance(scope, LiveScope) and name in scope.owner.__code__.co_freevars
     with passing():
-        value = found(ctx, scope, name) or scope.lookup(name)
+        value = (None if is_free else found(ctx, scope, name)) or scope.lookup(name)
     if value is None:
         return None
     if not isinstance(scope, LiveScope):
         return taken(ctx, value, handing.AT_A_CALL)
-    if name in scope.owner.__code__.co_freevars:
-        return taken(ctx, value, None)
-    return taken(ctx, value, demand_for(Name(scope.owner.__globals__, name)))
+    return taken(ctx, value, None if is_free else demand_for(Name(scope.owner.__globals__, name)))
 
 
 def taken(ctx: Context, value: Value, demand: str | None) -> Value:
