@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -129,45 +129,83 @@ def with_names(function: Any, types: tuple[Any, ...], made: Callable[[tuple[Any,
         more = [structured(shape, leaves) for shape in shapes]
 
 
-def data_of(made: Specialisation) -> list[Name]:
+class Held(NamedTuple):
+    """A name, the arrays in what it stands for, and its lists, dicts and objects by their identity."""
+
+    name: Name
+    arrays: list[Any]
+    containers: frozenset[int]
+
+
+def held_by(made: Specialisation) -> list[Held]:
     """The names of arrays, lists, dicts and objects that code was made for as they were found, where it changes its
     arguments, which may be these."""
     if not made.written and not made.changes:
         return []
-    found = ((key, objects) for key, (_, objects) in (made.conditions or {}).items() if isinstance(key, tuple))
-    return [Name(objects[0], key[2]) for key, objects in found if key[0] == "name" and _is_changed(objects[1])]
+    out = []
+    for key, (_, objects) in (made.conditions or {}).items():
+        if isinstance(key, tuple) and key[0] == "name":
+            arrays, containers = list[Any](), set[int]()
+            _collect(objects[1], _DEEP, arrays, containers)
+            if arrays or (containers and made.changes):
+                out.append(Held(Name(objects[0], key[2]), arrays, frozenset(containers)))
+    return out
 
 
 def changed_in(
-    made: Specialisation, data: Sequence[Name], names: Sequence[str], values: Sequence[Any], owners: Mapping[str, Any]
+    made: Specialisation, held: Sequence[Held], names: Sequence[str], values: Sequence[Any], owners: Mapping[str, Any]
 ) -> list[Name]:
-    """Which of the names in `data` a call changes by way of its arguments."""
-    written = [v for n, v in zip(names, values, strict=True) if n in made.written and isinstance(v, np.ndarray)]
-    changed = {id(owners[path]) for path, _, _ in made.changes}
+    """Which of the names that are held a call changes by way of its arguments."""
+    written = [v for n, v in zip(names, values, strict=True) if n in made.written]
+    changed = {id(owners[path]) for path, _, _ in made.changes} if made.changes else frozenset[int]()
+    found = []
+    for one in held:
+        if (changed and not changed.isdisjoint(one.containers)) or share(one.arrays, written):
+            found.append(one.name)
+    return found
 
-    def is_changed(value: Any, depth: int) -> bool:
-        if isinstance(value, np.ndarray):
-            return any(np.may_share_memory(value, w) for w in written)
-        if id(value) in changed:
-            return True
-        return depth > 0 and any(is_changed(part, depth - 1) for part in _parts(value))
 
-    return [name for name in data if is_changed(name.space.get(name.name), _DEEP)]
+def share(arrays: Sequence[Any], written: Sequence[Any]) -> bool:
+    """Whether one of some arrays may have memory of one of others. (What NumPy's own question takes is more than many a
+    call does: arrays with memory of their own have it with their views alone.)"""
+    for w in written:
+        if not isinstance(w, np.ndarray):
+            continue
+        owner = _owner(w)
+        for a in arrays:
+            if _owner(a) is owner if owner.flags.owndata else np.may_share_memory(a, w):
+                return True
+    return False
+
+
+def _owner(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 _DEEP = 3
 
 
-def _is_changed(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, list, dict, set, tuple)) or is_plain_object(value)
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, (list, tuple, set)):
-        return value
-    if isinstance(value, dict):
-        return value.values()
-    return vars(value).values() if is_plain_object(value) and hasattr(value, "__dict__") else ()
+def _collect(value: Any, depth: int, arrays: list[Any], containers: set[int]) -> None:
+    """The arrays in a value, and the lists, dicts and objects."""
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return
+    parts: Iterable[Any] = ()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        parts = value
+    elif isinstance(value, dict):
+        parts = value.values()
+    elif is_plain_object(value):
+        parts = vars(value).values() if hasattr(value, "__dict__") else ()
+    else:
+        return
+    if not isinstance(value, (tuple, frozenset)):
+        containers.add(id(value))
+    if depth:
+        for part in parts:
+            _collect(part, depth - 1, arrays, containers)
 
 
 def _is_data(value: Any) -> bool:

@@ -13,7 +13,7 @@ from transkern.frontend.sources.module_names import Name, demand_for, demanded
 from transkern.runtime import arrays, floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.caching.few import ask
-from transkern.runtime.calls.outside import Wanted, changed_in, data_of
+from transkern.runtime.calls.outside import Wanted, changed_in, held_by, share
 from transkern.runtime.calls.taking import taker
 from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
@@ -161,7 +161,7 @@ def call_numpy(
                 readonly |= unwritable
                 continue
             _check_device_call(compiled, found, names, values)
-        if (data := data_of(found)) and (changed := changed_in(found, data, names, values, owners)):
+        if (held := held_by(found)) and (changed := changed_in(found, held, names, values, owners)):
             raise Wanted(_changed_outside(compiled, changed[0]), map(demand_for, changed))
         if shapes is not None and structures.has_generators(shapes):
             with structures.drawn_from(shapes, whole, values):
@@ -245,14 +245,14 @@ def _remember(
     """The next call with arguments of this structure goes straight to the code."""
     call = guarded(found, leaf_types, compiled.known.takes_small)
     take, has_generators = taker(shapes), structures.has_generators(shapes)
-    data, names = data_of(found), [name for shape in shapes for name in shape.leaves()]
+    held, names = held_by(found), [name for shape in shapes for name in shape.leaves()]
 
     def again(*values: Any) -> Any:
         try:
             leaves, owners = take(values)
         except structures.Mismatch:
             return NotImplemented
-        if data and changed_in(found, data, names, leaves, owners):
+        if held and changed_in(found, held, names, leaves, owners):
             return NotImplemented
         if has_generators:
             with structures.drawn_from(shapes, values, leaves):
@@ -264,10 +264,15 @@ def _remember(
 
 def _changing_nothing_else(made: Specialisation, names: Sequence[str], call: Callable[..., Any]) -> Callable[..., Any]:
     """`call`, but where it would change what it was made with."""
-    data = data_of(made)
-    if not data:
+    arrays = [a for one in held_by(made) for a in one.arrays]
+    if not arrays:
         return call
-    return lambda *args: NotImplemented if changed_in(made, data, names, args, {}) else call(*args)
+    places = [k for k, name in enumerate(names) if name in made.written]
+
+    def compare(*args: Any) -> Any:
+        return NotImplemented if share(arrays, [args[k] for k in places]) else call(*args)
+
+    return compare
 
 
 def _check_device_call(compiled: Compiled, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
