@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.tools import require
-from transkern.fuse.devices import batches
+from transkern.fuse.sorts import batches
 from transkern.pipeline import passes_for, program_of
 from transkern.targets.cuda.load import load, printed
 
