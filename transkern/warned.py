@@ -43,6 +43,14 @@ def lines_kept() -> Iterator[None]:
             registry["version"] = now
 
 
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Within, nothing warns; lines that have warned before stay so."""
+    with lines_kept(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 def _versions() -> tuple[int, int]:
     """The version of the filters before this is asked, and behind it: asking counts as a change, too."""
     with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from contextlib import suppress
 from typing import Any
 
 from transkern.dropin.rewriting import Site
-from transkern.warned import lines_kept
+from transkern.warned import unseen
 
 VARIABLE = "TRANSKERN_BESIDE"
 """With 0, a run compiles in its own process alone."""
@@ -89,8 +89,7 @@ class Beside:
     def start(self, works: Sequence[tuple[Site, Callable[[], Outcome]]]) -> bool:
         """Has a copy do the work of compiling functions, one behind the other; whether there is one."""
         try:
-            with lines_kept(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # threads of libraries, which look after themselves
+            with unseen():  # threads of libraries, which look after themselves
                 child = os.fork()
         except OSError:
             return False

@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import atexit
 import html
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from transkern.runtime import arrays, foreign  # noqa: F401 - the first call's t
 from transkern.runtime.caching import building  # noqa: F401 - the first call's time is not that of imports
 from transkern.runtime.profiling import in_seconds
 from transkern.targets.table import TARGETS
-from transkern.warned import lines_kept
+from transkern.warned import unseen
 
 MAGIC = "transkern"
 
@@ -80,8 +79,7 @@ class Cells:
 
 def _without_last(text: str) -> tuple[str, ast.expr | None]:
     """A cell without its last statement, where that is an expression whose value is shown, and that expression."""
-    with lines_kept(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they come when it is compiled
+    with unseen():  # they come when it is compiled
         try:
             statements = parse(text, "<cell>").body
         except SyntaxError:

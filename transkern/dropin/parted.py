@@ -21,7 +21,6 @@ from __future__ import annotations
 import ast
 import linecache
 import types
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -42,7 +41,7 @@ from transkern.parsing import parse
 from transkern.partial import splitting
 from transkern.partial.making import function_of, place_of
 from transkern.standing_in import stands_in
-from transkern.warned import lines_kept
+from transkern.warned import unseen
 
 _Key = tuple[Place, Place, tuple[str, ...], tuple[str, ...] | None]
 """Where a part begins and ends, what it needs, and what it binds."""
@@ -104,8 +103,7 @@ class Parted:
         return list(self._known.values())
 
     def _made(self) -> types.CodeType | None:
-        with lines_kept(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what the text says, and what stands for questions
+        with unseen():  # of what the text says, and what stands for questions
             return self._code()
 
     def _code(self) -> types.CodeType | None:

@@ -24,7 +24,6 @@ import ast
 import dis
 import itertools
 import types
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -32,7 +31,7 @@ from typing import Any, Protocol, TypeVar
 from transkern.dropin.unseen import Probe, itself, told_unless_seen
 from transkern.parsing import SCOPES, own_nodes, parse
 from transkern.standing_in import plain_code, stands_in
-from transkern.warned import lines_kept
+from transkern.warned import unseen
 
 _MARK = "transkern: "
 _NO_LINE, _LONG, _NO_COLUMNS = 15, 14, 13  # of the location table (CPython, Objects/locations.md)
@@ -109,8 +108,7 @@ def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeTyp
         SyntaxError: as Python does.
     """
     plain = compile(text, file, "exec", dont_inherit=True)  # with the warnings that Python gives
-    with lines_kept(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with unseen():
         tree = parse(text, file)
         sites = list(_marked(tree, file))
         if not sites:
@@ -129,8 +127,7 @@ def standing_in(
         given[plain] = hooks(site, plain)
         return given[plain]
 
-    with lines_kept(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever has imported the module has seen them
+    with unseen():  # whoever has imported the module has seen them
         found = _all_inner(rewritten(text, file, noted))
     return {plain: (code, given[plain]) for code in found if (plain := plain_code(code)) in given}
 
