@@ -100,11 +100,11 @@ class ThroughModule(ast.Global):
 def through_module(node: ast.FunctionDef | ast.Lambda) -> None:
     """Has a function, and those in it, bind and read the names that they declare global as attributes of the module's
     names. Left as they are: generators, and functions that bind such names by more than assignments."""
-    if isinstance(node, ast.FunctionDef):
-        _rewrite(node)
-    for x in all_nodes(node):
-        if isinstance(x, ast.FunctionDef) and x is not node:
-            _rewrite(x)
+    nodes = list(all_nodes(node))
+    if any(isinstance(x, ast.Global) for x in nodes):
+        for x in nodes:
+            if isinstance(x, ast.FunctionDef):
+                _rewrite(x)
 
 
 def as_written(node: _Node) -> _Node:

@@ -137,7 +137,7 @@ class Held(NamedTuple):
     containers: frozenset[int]
 
 
-def held_by(made: Specialisation) -> list[Held]:
+def data_held(made: Specialisation) -> list[Held]:
     """The names of arrays, lists, dicts and objects that code was made for as they were found, where it changes its
     arguments, which may be these."""
     if not made.written and not made.changes:

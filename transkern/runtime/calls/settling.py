@@ -13,7 +13,7 @@ from transkern.frontend.sources.module_names import Name, demand_for, demanded
 from transkern.runtime import arrays, floating, foreign, structures
 from transkern.runtime.boundary import internal_error, own_errors
 from transkern.runtime.caching.few import ask
-from transkern.runtime.calls.outside import Wanted, changed_in, held_by, share
+from transkern.runtime.calls.outside import Wanted, changed_in, data_held, share
 from transkern.runtime.calls.taking import taker
 from transkern.runtime.calls.uses import used_by
 from transkern.runtime.foreign import chosen
@@ -161,7 +161,7 @@ def call_numpy(
                 readonly |= unwritable
                 continue
             _check_device_call(compiled, found, names, values)
-        if (held := held_by(found)) and (changed := changed_in(found, held, names, values, owners)):
+        if (held := data_held(found)) and (changed := changed_in(found, held, names, values, owners)):
             raise Wanted(_changed_outside(compiled, changed[0]), map(demand_for, changed))
         if shapes is not None and structures.has_generators(shapes):
             with structures.drawn_from(shapes, whole, values):
@@ -245,7 +245,7 @@ def _remember(
     """The next call with arguments of this structure goes straight to the code."""
     call = guarded(found, leaf_types, compiled.known.takes_small)
     take, has_generators = taker(shapes), structures.has_generators(shapes)
-    held, names = held_by(found), [name for shape in shapes for name in shape.leaves()]
+    held, names = data_held(found), [name for shape in shapes for name in shape.leaves()]
 
     def again(*values: Any) -> Any:
         try:
@@ -264,7 +264,7 @@ def _remember(
 
 def _changing_nothing_else(made: Specialisation, names: Sequence[str], call: Callable[..., Any]) -> Callable[..., Any]:
     """`call`, but where it would change what it was made with."""
-    arrays = [a for one in held_by(made) for a in one.arrays]
+    arrays = [a for one in data_held(made) for a in one.arrays]
     if not arrays:
         return call
     places = [k for k, name in enumerate(names) if name in made.written]
