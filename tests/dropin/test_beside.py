@@ -63,7 +63,7 @@ def test_the_next_run_has_the_code(tmp_path: Path) -> None:
     """The first one is over before anything is compiled, has no child, and its pipes end with it."""
     require("cc")
     needs_processors()
-    (tmp_path / "script.py").write_text(SLOW.format(n=6_000_000))
+    (tmp_path / "script.py").write_text(SLOW.format(n=30_000_000))
     wanted = run(tmp_path)
     assert "no children" in wanted[1]
     assert run(tmp_path, "-m", "transkern", "run") == wanted
@@ -77,7 +77,7 @@ def test_a_refusal_is_found_out_once(tmp_path: Path) -> None:
     """So that the function runs in parts from the second run on."""
     require("cc")
     needs_processors()
-    text = SLOW.format(n=6_000_000).replace("    return s\n", "    os.stat('.')\n    return s\n")
+    text = SLOW.format(n=30_000_000).replace("    return s\n", "    os.stat('.')\n    return s\n")
     (tmp_path / "script.py").write_text(text)
     wanted = run(tmp_path)
     assert run(tmp_path, "-m", "transkern", "run") == wanted
@@ -87,7 +87,7 @@ def test_a_refusal_is_found_out_once(tmp_path: Path) -> None:
 
 
 def test_it_is_switched_off(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SLOW.format(n=6_000_000))
+    (tmp_path / "script.py").write_text(SLOW.format(n=30_000_000))
     told = run(tmp_path, "-m", "transkern", "run", "--report", beside="0")[2]
     assert "beside" not in told and outcomes(tmp_path) == []
 
