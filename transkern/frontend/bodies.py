@@ -19,7 +19,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.python import accumulated
 from transkern.frontend.sources.source import span_of
-from transkern.frontend.syntax import counters, generators, nonlocals, suppressed, tried_lists
+from transkern.frontend.syntax import counters, generators, nonlocals, strict_zips, suppressed, tried_lists
 from transkern.frontend.syntax.desugar import desugared
 from transkern.frontend.syntax.hoisting import NotRewritten
 from transkern.frontend.syntax.syntax import local_names, parameter_names
@@ -93,6 +93,7 @@ class Body(Stages):
         ctx.session.read(node)
         plain = suppressed.as_tries(nonlocals.passed_on(node, self._is_pythons), self._is_suppress)
         plain = counters.counted(plain, self._is_count, self._is_pythons)
+        plain = strict_zips.asked_behind(plain, self._is_pythons)
         known = ctx.learned.spelling.names
         if isinstance(plain, ast.FunctionDef) and not ctx.session.pinned and accumulated.names(plain, known):
             ctx.learned.spelling.asked = True

@@ -17,7 +17,7 @@ import copy
 from collections.abc import Collection
 from weakref import WeakKeyDictionary, WeakSet
 
-from transkern.frontend.syntax.desugar import load, placed
+from transkern.frontend.syntax.desugar import listed, load, placed
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.values import Known, Value
@@ -105,7 +105,7 @@ def as_lists(node: ast.FunctionDef, known: Collection[str] = ()) -> ast.Function
     found = names(node, known)
     if found not in _made.setdefault(node, {}):
         texts = _Texts(found)
-        body = [made for s in copy.deepcopy(node.body) for made in _listed(texts.visit(s))]
+        body = [made for s in copy.deepcopy(node.body) for made in listed(texts.visit(s))]
         changed = ast.FunctionDef(node.name, node.args, body, node.decorator_list, node.returns)
         _made[node][found] = ast.copy_location(changed, node)
         _changed.add(changed)
@@ -134,7 +134,7 @@ class _Texts(ast.NodeTransformer):
         pairs = _singly(node)
         if len(pairs) > 1 and any(target.id in self.texts for target, _ in pairs):
             each = (self.visit(placed(ast.Assign([target], value), node)) for target, value in pairs)
-            return [made for one in each for made in _listed(one)]
+            return [made for one in each for made in listed(one)]
         target = node.targets[0]
         if not isinstance(target, ast.Name) or target.id not in self.texts:
             return self.generic_visit(node)
@@ -191,7 +191,3 @@ def _named(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
 
 def _at(node: ast.expr, at: ast.AST) -> ast.expr:
     return placed(ast.Expr(node), at).value
-
-
-def _listed(made: object) -> list[ast.stmt]:
-    return made if isinstance(made, list) else [made]  # type: ignore[list-item]

@@ -17,7 +17,7 @@ import ast
 import copy
 from collections.abc import Callable
 
-from transkern.frontend.syntax.desugar import load, placed
+from transkern.frontend.syntax.desugar import listed, load, placed
 from transkern.frontend.syntax.liveness import captured_names
 from transkern.parsing import own_nodes
 
@@ -39,7 +39,7 @@ def counted(
             names = _counters(node, is_count) if python("next") else {}
             written = _Counters(names, is_count)
             made = copy.copy(node)
-            made.body = [one for s in copy.deepcopy(node.body) for one in _listed(written.visit(s))]
+            made.body = [one for s in copy.deepcopy(node.body) for one in listed(written.visit(s))]
         setattr(node, _COUNTED, made)
         setattr(made, _COUNTED, made)
     return getattr(node, _COUNTED)  # type: ignore[no-any-return]
@@ -118,7 +118,3 @@ class _Counters(ast.NodeTransformer):
         further = ast.AugAssign(ast.Name(number, ast.Store()), ast.Add(), of[1])
         loop = ast.While(ast.Constant(True), [placed(taken, node), placed(further, node), *node.body], [])
         return [placed(begun, node), placed(loop, node)]  # what stands in its `else` is never reached
-
-
-def _listed(made: object) -> list[ast.stmt]:
-    return made if isinstance(made, list) else [made]  # type: ignore[list-item]

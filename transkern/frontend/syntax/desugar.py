@@ -51,7 +51,7 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
 
 def without_returns(loop: ast.stmt) -> list[ast.stmt]:
     """A loop of a desugared function that leaves by a `return` behind it: ``returned value = v; break`` inside."""
-    return _listed(_Loops(True).visit(copy.deepcopy(loop)))
+    return listed(_Loops(True).visit(copy.deepcopy(loop)))
 
 
 def _has_any(node: ast.FunctionDef) -> bool:
@@ -145,11 +145,11 @@ class _Loops(ast.NodeTransformer):
     def _loop(self, node: ast.For | ast.While) -> ast.AST | list[ast.stmt]:
         before: list[ast.stmt] = []
         after: list[ast.stmt] = []
-        orelse = [x for s in node.orelse for x in _listed(self.visit(s))]
+        orelse = [x for s in node.orelse for x in listed(self.visit(s))]
         returning = self.inlined and _own(node.body, (ast.Return,), loops=True)
         endless = isinstance(node, ast.While) and _is_true(node.test) and not any(map(_breaks, node.body))
         self.depth += 1
-        node.body = [x for s in node.body for x in _listed(self.visit(s))]
+        node.body = [x for s in node.body for x in listed(self.visit(s))]
         self.depth -= 1
         if orelse:
             self.count += 1
@@ -180,7 +180,7 @@ class _Loops(ast.NodeTransformer):
         if node.finalbody:
             if not _only_binds(node.finalbody):
                 return node
-            return [x for s in self._with_finally(node) for x in _listed(self.visit(s))]
+            return [x for s in self._with_finally(node) for x in listed(self.visit(s))]
         self.count += 1
         caught, left = f"caught {self.count}", f"left {self.count}"
         told: list[str | None] = []
@@ -219,7 +219,7 @@ class _Loops(ast.NodeTransformer):
         placed(once, node)
         setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told, lets_pass))
         made: list[ast.stmt] = [*before, once, *after, *handlers]
-        return [x for s in made for x in _listed(self.visit(s))]
+        return [x for s in made for x in listed(self.visit(s))]
 
     def _with_finally(self, node: ast.Try) -> list[ast.stmt]:
         """``try: a finally: b`` as what it does where no exception gets out of it, in which case nobody sees `b`."""
@@ -243,7 +243,7 @@ class _Loops(ast.NodeTransformer):
             return node
         chain: list[ast.stmt] = []
         for number, (pattern, case) in reversed(list(enumerate(zip(read, node.cases, strict=True)))):
-            body = [x for s in case.body for x in _listed(self.visit(s))]
+            body = [x for s in case.body for x in listed(self.visit(s))]
             assert pattern is not None
             test, bound = pattern.holds, [assign(name, value, node) for name, value in pattern.names]
             if test is None:  # a name is bound, also where the condition behind it does not hold
@@ -411,7 +411,8 @@ def _catching(body: Sequence[ast.stmt], caught: str, told: Sequence[str]) -> lis
     return result
 
 
-def _listed(made: object) -> list[ast.stmt]:
+def listed(made: object) -> list[ast.stmt]:
+    """The statements that a transformer has made of one."""
     return made if isinstance(made, list) else [made]  # type: ignore[list-item]
 
 

@@ -18,7 +18,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from transkern.frontend.syntax.desugar import Rename, fresh_name, placed
+from transkern.frontend.syntax.desugar import Rename, fresh_name, listed, placed
 from transkern.parsing import all_nodes, child_nodes, once_a_tree, own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
@@ -150,7 +150,7 @@ class _Loops(ast.NodeTransformer):
         if made is None:
             before = _Lists(self)
             node.iter = before.visit(node.iter)
-            loops = [x for s in before.loops for x in _listed(self.visit(s))]
+            loops = [x for s in before.loops for x in listed(self.visit(s))]
             self.generic_visit(node)
             return [*loops, node]
         if self.depth >= _WRITTEN_OUT:
@@ -166,7 +166,7 @@ class _Loops(ast.NodeTransformer):
         """A statement behind the loops that make the lists which it needs of generators."""
         before = _Lists(self)
         changed = before.visit(node)
-        loops = [x for s in before.loops for x in _listed(self.visit(s))]
+        loops = [x for s in before.loops for x in listed(self.visit(s))]
         return [*loops, changed] if loops else node
 
     visit_Assign = visit_AugAssign = visit_Return = visit_Expr = _statement
@@ -341,10 +341,6 @@ def _assign(name: str, value: ast.expr) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
-def _listed(made: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
-    return made if isinstance(made, list) else [made]  # type: ignore[list-item]
-
-
 class _Yields:
     """Puts a loop's body where a generator yields. `ends` is the name that tells that the generator, or the loop, is to
     go no further."""
@@ -416,7 +412,7 @@ class _Yields:
         skips = _has(body, ast.Continue) and not last
         alone = skips or (breaks and loop is None)  # in a loop of its own that runs once
         jumps = _Jumps(self.ends, alone)
-        body = [x for s in body for x in _listed(jumps.visit(s))]
+        body = [x for s in body for x in listed(jumps.visit(s))]
         self.ending = self.ending or breaks
         if not alone:
             return [*made, *body]

@@ -28,7 +28,9 @@ _VIEWS = frozenset([
 """Methods and functions of NumPy, and of dicts, whose result may show their argument."""
 
 _SPACES = (np, np.ndarray, np.linalg, np.fft, np.random.Generator, math)
-_NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
+NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
+"""Methods and functions of NumPy whose result is memory of its own."""
+
 _PASSING = frozenset([
     "dict", "enumerate", "filter", "iter", "list", "map", "max", "min", "next", "reversed", "set", "sorted", "tuple",
     "zip",
@@ -154,7 +156,7 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                     case ast.Attribute(value=base, attr=attr) if attr in _KEEPING:
                         for value in given:
                             same(_shown(base), value)
-                    case ast.Attribute(attr=attr) if attr in _NEW | _VIEWS:
+                    case ast.Attribute(attr=attr) if attr in NEW | _VIEWS:
                         pass
                     case ast.Name(name) if name in _PURE | _PASSING:
                         pass
@@ -244,7 +246,7 @@ def _shown(value: ast.AST | None) -> set[str]:
         case ast.Subscript(value=base) | ast.Attribute(value=base) | ast.Starred(base) | ast.NamedExpr(value=base):
             return _shown(base)
         case ast.Call(ast.Attribute(value=base, attr=attr), args, keywords):
-            if attr in _NEW:
+            if attr in NEW:
                 return set()
             return set().union(_shown(base), *map(_shown, args), *(_shown(k.value) for k in keywords))
         case ast.Call(ast.Name(name), args, keywords):
