@@ -208,6 +208,12 @@ def code_of_text(characters: Any) -> Any:
     return code
 
 
+def must_be_a_key(is_one: Any, key: Any) -> None:
+    """The error of a dict that has no such key."""
+    if not is_one:
+        raise KeyError(key)
+
+
 def place_among(characters: Any, texts: Any) -> Any:
     """The position of a text among others that are known; -1 where it is none of them."""
     found = -1

@@ -234,7 +234,7 @@ def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
     parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
     there = b.compare("greater_equal", number.expr, b.ZERO)
     if any(isinstance(ctx.deref(k), JoinedText) for k in parts):
-        ctx.guard(there, "RuntimeError", text_keys.NO_KEY)
+        text_keys.must_be_a_key(ctx, there, key)
         return number
     exprs, texts = zip(*(text_keys.shown(ctx, k) for k in parts), strict=True)
     shown = ", ".join(texts)

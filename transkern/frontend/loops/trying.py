@@ -43,7 +43,8 @@ def tried(
         loops.env.update(before)
 
     loops.env.update({shown: Static("") for shown in told if shown is not None})  # nothing may be raised at all
-    ctx.control.catching.append(Catch(kinds, tuple(lets_pass), ctx.session.depth, leave))
+    looks = tuple(t is not None for t in told)
+    ctx.control.catching.append(Catch(kinds, tuple(lets_pass), ctx.session.depth, leave, looks))
     try:
         return loops.block(body)
     finally:

@@ -11,9 +11,10 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.compositions.texts import code_of_text
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import table
+from transkern.frontend.state import guards
 from transkern.frontend.values.numbers import is_python_number
 from transkern.frontend.values.scalars import scalar_expr, select
-from transkern.frontend.values.values import Array, Char, GrowingList, JoinedText, OneOf, Seq, Static, Value
+from transkern.frontend.values.values import Array, Char, GrowingList, JoinedText, OneOf, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
@@ -21,8 +22,8 @@ _FEW = 8
 """So many texts stand in the code, one by one: more of them, in a table."""
 
 
-NO_KEY = f"a text made at run time that is no key of the dict: {NOT_COMPILED}"
-"""What is raised for a KeyError, whose text the caller would need."""
+_NO_KEY = f"a text made at run time that is no key of the dict: {NOT_COMPILED}"
+"""What is raised for a KeyError whose text a handler here would need, or which shows a text among others."""
 
 
 def is_text(key: Value) -> TypeGuard[Char | OneOf | Static | JoinedText]:
@@ -75,6 +76,15 @@ def shown(ctx: Context, key: Value) -> tuple[Expr | None, str]:
         case number:
             expr = scalar_expr(ctx, number)
             return expr, "{}" if is_python_number(number) else f"np.{expr.dtype}({{}})"
+
+
+def must_be_a_key(ctx: Context, is_one: Expr, key: Value) -> None:
+    """Python's error where a text that the run makes, or a tuple with one in it, is no key of a dict."""
+    caught = guards.caught(ctx, KeyError) if ctx.control.catching else None
+    if isinstance(key, Seq) or (caught is not None and caught[0].is_told(caught[1])):
+        ctx.guard(is_one, "RuntimeError", _NO_KEY)
+        return
+    compose(ctx, "texts", "must_be_a_key", [Scalar(is_one, True), key], {})
 
 
 def _quoted(what: object) -> str:

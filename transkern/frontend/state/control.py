@@ -16,17 +16,22 @@ UNROLL = 64  # iterations that are translated one by one, where something of the
 
 class Catch(NamedTuple):
     """A `try` around: the kinds of exceptions that its handlers take, which handlers only raise them again, how deep in
-    inlined functions it stands, and what leaves it for the handler of a number."""
+    inlined functions it stands, what leaves it for the handler of a number, and which handlers look at a message."""
 
     kinds: tuple[tuple[type[BaseException], ...], ...]
     lets_pass: tuple[bool, ...]
     depth: int
     leave: Callable[[int, str, str, Sequence[Expr]], None]
+    told: tuple[bool, ...]
 
     def handler(self, error: type[BaseException]) -> int:
         """The number of the handler of an exception, from 1; 0 where there is none."""
         number = next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
         return 0 if number and self.lets_pass[number - 1] else number
+
+    def is_told(self, number: int) -> bool:
+        """Whether the handler of a number looks at the message."""
+        return self.told[number - 1]
 
 
 class Crossed(NamedTuple):

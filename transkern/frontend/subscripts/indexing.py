@@ -170,7 +170,7 @@ def _as_one_of(ctx: Context, keys: Sequence[Any], key: Value) -> Value:
     place = spelling.place_among(ctx, key, tuple(keys))
     if place is None:
         return key
-    ctx.guard(b.compare("greater_equal", place, b.ZERO), "RuntimeError", text_keys.NO_KEY)
+    text_keys.must_be_a_key(ctx, b.compare("greater_equal", place, b.ZERO), key)
     return OneOf(place, tuple(keys))
 
 
