@@ -20,6 +20,7 @@ from tests.tools import require
 from transkern.dropin.beside import VARIABLE, Beside
 from transkern.dropin.deciding import ADVANCE, COST, IMPORTS, LATER, LONG, TIMES, TRUST, Account, Record
 from transkern.dropin.described import Other, described, made
+from transkern.dropin.remembered import Memory
 from transkern.dropin.rewriting import Site
 from transkern.runtime.structures import ALL, Used
 
@@ -117,8 +118,53 @@ def test_scripts_load_no_more_than_they_ask_for(tmp_path: Path) -> None:
     assert run(tmp_path, "-m", "transkern", "run") == wanted
 
 
+class Told:
+    """What is written down elsewhere, in files."""
+
+    def __init__(self) -> None:
+        self.found: dict[Site, dict[str, Any]] = {}
+        self.begun: set[Site] = set()
+
+    def outcome(self, site: Site) -> dict[str, Any] | None:
+        return self.found.get(site)
+
+    def keep_outcome(self, site: Site, found: dict[str, Any]) -> None:
+        self.found[site] = found
+
+    def is_begun(self, site: Site) -> bool:
+        return site in self.begun
+
+    def begin(self, site: Site) -> None:
+        self.begun.add(site)
+
+
+def test_what_an_earlier_runs_copy_is_at_work_on_is_not_begun_again() -> None:
+    told = Told()
+    told.begun.add(SITE)
+    beside = Beside(told)
+    assert beside.start([(SITE, lambda: {"state": "compiled"})]) and beside.is_waiting_for(SITE)
+    time.sleep(0.1)
+    assert beside.outcome(SITE) is None
+    told.found[SITE] = {"state": "compiled"}
+    beside._looked = 0.0
+    assert beside.outcome(SITE) == {"state": "compiled"}
+
+
+def test_copies_say_what_they_are_at_work_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
+    memory = Memory("cpu", True)
+    assert not memory.is_begun(SITE)
+    memory.begin(SITE)
+    assert memory.is_begun(SITE) and not memory.is_begun(Site("g", "f.py", 1, ()))
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    monkeypatch.setattr(os, "getpid", lambda: ended.pid)
+    memory.begin(SITE)
+    assert not memory.is_begun(SITE)
+
+
 def test_processes_that_are_not_copied() -> None:
-    beside = Beside(lambda site: None, lambda site, found: None)
+    beside = Beside(Told())
     needs_processors()
     before = beside.may_start()
     thread = threading.Thread(target=time.sleep, args=(0.5,))
@@ -136,14 +182,14 @@ def test_processes_that_are_not_copied() -> None:
 
 
 def test_what_is_not_known_yet() -> None:
-    found: dict[Site, dict[str, Any]] = {}
-    beside = Beside(found.get, found.__setitem__)
+    told = Told()
+    beside = Beside(told)
     assert beside.outcome(SITE) is None and not beside.is_busy()
     beside._site, beside._started = SITE, time.perf_counter()
     assert beside.is_waiting_for(SITE) and beside.outcome(SITE) is None
-    found[SITE] = {"state": "compiled"}
+    told.found[SITE] = {"state": "compiled"}
     beside._looked = 0.0
-    assert beside.outcome(SITE) == found[SITE] and not beside.is_busy()
+    assert beside.outcome(SITE) == told.found[SITE] and not beside.is_busy()
     beside._site, beside._started = SITE, time.perf_counter() - 1e4  # it has been killed
     assert not beside.is_busy()
 

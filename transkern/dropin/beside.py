@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from transkern.dropin.rewriting import Site
 from transkern.warned import unseen
@@ -29,7 +29,9 @@ VARIABLE = "TRANSKERN_BESIDE"
 """With 0, a run compiles in its own process alone."""
 
 _LARGEST = 1 << 28  # bytes of a process that is copied
-_LATEST = 120  # seconds that a copy may take
+LATEST = 120
+"""Seconds that a copy may take."""
+
 _OFTEN = 0.02  # seconds between two looks at what it has found
 _LEAST = 2  # processors
 _NICE = 10
@@ -38,31 +40,40 @@ Outcome = dict[str, Any]
 """What became of a function (`Watched.prepared`)."""
 
 
+class Kept(Protocol):
+    """What runs tell each other of the functions that copies of them compile."""
+
+    def outcome(self, site: Site, /) -> Outcome | None:
+        """What has become of a function, once it is known."""
+
+    def keep_outcome(self, site: Site, found: Outcome, /) -> None:
+        """Writes that down."""
+
+    def is_begun(self, site: Site, /) -> bool:
+        """Whether a copy is at work on it, perhaps one of an earlier run's process."""
+
+    def begin(self, site: Site, /) -> None:
+        """Writes down that this process is."""
+
+
 class Beside:
-    """Copies of this process, one at a time.
+    """Copies of this process, one at a time."""
 
-    Args:
-        recalled: what has become of a function, once it is known.
-        remember: keeps it.
-    """
-
-    def __init__(
-        self, recalled: Callable[[Site], Outcome | None], remember: Callable[[Site, Outcome], None]
-    ) -> None:  # fmt: skip
-        self._recalled, self._remember = recalled, remember
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
         self._process = os.getpid()
         self._site: Site | None = None  # what is being compiled
         self._started = self._looked = 0.0
 
     def is_busy(self) -> bool:
         """Whether there is a copy that has not said anything yet."""
-        if self._site is not None and time.perf_counter() - self._started > _LATEST:
+        if self._site is not None and time.perf_counter() - self._started > LATEST:
             self._site = None
         return self._site is not None
 
     def recalled(self, site: Site) -> Outcome | None:
         """What a copy of this process, or of an earlier run's, has found out."""
-        return self._recalled(site)
+        return self._kept.outcome(site)
 
     def outcome(self, site: Site) -> Outcome | None:
         """What has become of a function that was begun; None where it is not known yet, or never will be."""
@@ -70,7 +81,7 @@ class Beside:
         if self._site is not site or now - self._looked < _OFTEN:
             return None
         self._looked = now
-        found = self._recalled(site)
+        found = self._kept.outcome(site)
         if found is not None:
             self._site = None
         return found
@@ -87,17 +98,22 @@ class Beside:
         )  # fmt: skip
 
     def start(self, works: Sequence[tuple[Site, Callable[[], Outcome]]]) -> bool:
-        """Has a copy do the work of compiling functions, one behind the other; whether there is one."""
+        """Has a copy do the work of compiling functions, one behind the other, but for what one of an earlier run is at
+        work on, which two would only do more slowly; whether there is one."""
+        works = [one for one in works if not self._kept.is_begun(one[0])] or works[-1:]
+        self._site, self._started = works[-1][0], time.perf_counter()
+        if self._kept.is_begun(self._site):
+            return True
         try:
             with unseen():  # threads of libraries, which look after themselves
                 child = os.fork()
         except OSError:
+            self._site = None
             return False
         if child == 0:
             self._in_copy(works)
         with suppress(OSError):
             os.waitpid(child, 0)
-        self._site, self._started = works[-1][0], time.perf_counter()
         return True
 
     def _in_copy(self, works: Sequence[tuple[Site, Callable[[], Outcome]]]) -> None:
@@ -109,9 +125,11 @@ class Beside:
                 if os.fork():  # so that the copy is nobody's child
                     os._exit(0)
             _quiet()
+            for site, _ in works:
+                self._kept.begin(site)
             for site, work in works:
                 with suppress(Exception):
-                    self._remember(site, work())
+                    self._kept.keep_outcome(site, work())
         except BaseException:  # nobody listens
             os._exit(1)
         finally:
@@ -128,7 +146,7 @@ def _quiet() -> None:
     end."""
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
         signal.signal(one, signal.SIG_DFL)
-    signal.alarm(_LATEST)
+    signal.alarm(LATEST)
     os.nice(_NICE)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for k in range(3):

@@ -9,6 +9,7 @@ import importlib.util
 import linecache
 import math
 import os
+import time
 import types
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -54,8 +55,19 @@ class Memory:
         """Write that down."""
         cache.remember_run(self._of_copy(site), found)
 
-    def _of_copy(self, site: Site) -> str:
-        told = f"{self._key(site.file)} {site.first} {site.name}"
+    def is_begun(self, site: Site) -> bool:
+        """Whether a copy of a run's process is at work on a function."""
+        match cache.recalled_run(self._of_copy(site, "begun")):
+            case {"process": int(process), "begun": float(begun)}:
+                return 0 <= time.time() - begun < beside.LATEST and os.path.exists(f"/proc/{process}")
+        return False
+
+    def begin(self, site: Site) -> None:
+        """Write down that this process is."""
+        cache.remember_run(self._of_copy(site, "begun"), {"process": os.getpid(), "begun": time.time()})
+
+    def _of_copy(self, site: Site, *what: str) -> str:
+        told = " ".join((self._key(site.file), str(site.first), site.name, *what))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def keep(self, functions: Iterable[Watched]) -> None:
@@ -137,5 +149,5 @@ def watch(target: str, counts: bool, eager: bool, copies: bool = False) -> tuple
     memory = Memory(target, copies)
     made = Watch(target, counts, eager, remembered=memory.of, parted=_in_parts)
     if copies:
-        made.beside = beside.Beside(memory.outcome, memory.keep_outcome)
+        made.beside = beside.Beside(memory)
     return made, memory
