@@ -82,6 +82,7 @@ def _len(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.range", names="start stop step")
 def _range(ctx: Context, a: Arguments) -> Value:
+    a.need("start")
     exprs = []
     for name in ("start", "stop", "step"):
         value = a.given.get(name)
@@ -201,9 +202,10 @@ def _fromkeys(ctx: Context, a: Arguments) -> Value:
     return made
 
 
-@handles("builtins.slice", names="a b c")
+@handles("builtins.slice", names="start stop step")
 def _slice(ctx: Context, a: Arguments) -> Value:
-    parts = [a.get(k) for k in "abc" if k in a.given]
+    a.need("start")
+    parts = [a.get(k) for k in ("start", "stop", "step") if k in a.given]
     if len(parts) == 1:
         return Slice(None, parts[0], None)
     return Slice(parts[0], parts[1], parts[2] if len(parts) > 2 else None)

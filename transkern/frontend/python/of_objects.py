@@ -32,9 +32,14 @@ def _callable(ctx: Context, a: Arguments) -> Value:
     return Static(is_function or isinstance(getattr(value, "value", None), type))
 
 
+def _name(a: Arguments) -> str:
+    a.need("name")
+    return a.text("name", "")
+
+
 @handles("builtins.hasattr", names="obj name")
 def _hasattr(ctx: Context, a: Arguments) -> Value:
-    value, name = ctx.deref(a.need("obj")), a.text("name", "")
+    value, name = ctx.deref(a.need("obj")), _name(a)
     match value:
         case Static(known_value):
             return Static(hasattr(known_value, name))
@@ -60,7 +65,7 @@ def _hasattr(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.getattr", names="obj name default")
 def _getattr(ctx: Context, a: Arguments) -> Value:
-    value, name = a.need("obj"), a.text("name", "")
+    value, name = a.need("obj"), _name(a)
     held = ctx.deref(value)
     if isinstance(held, Record) and held.get(name) is None and not hasattr(held.kind, name) and "default" in a.given:
         return a.given["default"]

@@ -82,7 +82,7 @@ def _in_base(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.str", "builtins.repr", names="object")
 def _str(ctx: Context, a: Arguments) -> Value:
-    if "object" not in a.given:
+    if "object" not in a.given and a.name == "str":
         return Static("")
     return known(as_text(ctx, a.need("object"), "", "r" if a.name == "repr" else "s"))
 

@@ -131,7 +131,10 @@ class Constructions(Conditions):
         of = None  # how many are chosen: where that is not known, how many there are need not be
         if kind is not itertools.product:
             of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
-        pools = list(positional) if kind is itertools.product else list(positional[:1])
+            positional = positional[:1] or [keywords[k] for k in keywords if k == "iterable"]
+            if not positional:
+                ctx.fail(refusals.WRONG_ARGUMENTS, f"`{kind.__name__}` needs `iterable`", "pass what it chooses from")
+        pools = list(positional)
         known: list[list[Value]] = []
         for pool in pools:
             items = iterating.iteration(ctx, pool)
