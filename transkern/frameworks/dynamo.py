@@ -103,7 +103,10 @@ def _structure(template: Template, first: int) -> Any:
 
 # Where a graph is broken at the call, this runs, and PyTorch would trace it.
 _untraced: Callable[..., Any] = torch.compiler.disable(_answered)
-traced: Callable[..., Any] = torch.compiler.nonstrict_trace(_answer)
+_nonstrict: Callable[..., Any] = getattr(torch.compiler, "nonstrict_trace", torch._dynamo.nonstrict_trace)
+"""Public in some versions of PyTorch only."""
+
+traced: Callable[..., Any] = _nonstrict(_answer)
 
 # Calls that do not go into a graph run inside what PyTorch traces, frame by frame: it must not trace ours.
 _kind: Any = type(next(iter(BY_KEY.values())))  # of the one that is called, with which this module is loaded
