@@ -283,6 +283,9 @@ def _of_nothing(r: Reduce) -> Const:
 
 _FEW, _FEW_PARTS = 16, 400
 """A reduction over so many elements at most is an expression of them, if it has no more parts."""
+_CHOICES, _CHOICE_PARTS = 64, 4000
+"""The same where each element is another one of several that stand side by side (a stack of windows): the expression
+has no more parts than these."""
 
 _JOINED = {
     "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or",
@@ -292,27 +295,36 @@ _JOINED = {
 def _of_few(r: Reduce) -> Expr | None:
     """A reduction over a few elements as an expression of them: neighbours that reduce the same elements (windows) are
     then computed beside each other, and nothing loops over less than a vector. Sums are in the order of NumPy's over
-    contiguous elements (``pairwise_sum`` in loops_utils.h.src)."""
+    contiguous elements (``pairwise_sum`` in loops_utils.h.src), of things side by side in theirs."""
     sizes = [b.constant(a.extent) for a in r.axes]
     if None in sizes or r.op not in _JOINED or is_complex(r.dtype) or r.body.dtype != r.dtype:
         return None
-    count, parts = math.prod(s or 0 for s in sizes), list(islice(walk_expr(r.body), _FEW_PARTS))
-    if not 0 < count <= _FEW or len(parts) * count > _FEW_PARTS or any(isinstance(e, Reduce) for e in parts):
+    count, parts = math.prod(s or 0 for s in sizes), list(islice(walk_expr(r.body), _CHOICE_PARTS))
+    if not 0 < count <= _CHOICES or len(parts) == _CHOICE_PARTS or any(isinstance(e, Reduce) for e in parts):
         return None
     names = [a.name for a in r.axes]
+    may_be_long = count > _FEW or len(parts) * count > _FEW_PARTS
+    if may_be_long and not any(isinstance(e, Apply) and e.op == "where" and _reads(e.args[0], names) for e in parts):
+        return None
     places = (dict(zip(names, map(b.index, at), strict=True)) for at in product(*(range(s or 0) for s in sizes)))
     terms = [b.substitute(r.body, at) for at in places]
+    if may_be_long and sum(1 for t in terms for _ in walk_expr(t)) > len(parts):
+        return None
 
     def joined(x: Expr, y: Expr) -> Expr:
         return Apply(_JOINED[r.op], (x, y), r.dtype)
 
-    if r.op == "sum" and count >= 8:
+    if r.op == "sum" and count >= 8 and not may_be_long:
         if count == _FEW:
             terms = [joined(x, y) for x, y in zip(terms[:8], terms[8:], strict=True)]
         pairs = [joined(terms[k], terms[k + 1]) for k in range(0, 8, 2)]
         terms = [joined(joined(pairs[0], pairs[1]), joined(pairs[2], pairs[3])), *terms[8:]]
     made = reduce(joined, terms)
     return Apply("add", (made, Const(0.0, r.dtype)), r.dtype) if _turns_minus_zero(r) else made
+
+
+def _reads(e: Expr, names: Sequence[str]) -> bool:
+    return not variables_read(e).isdisjoint(names)
 
 
 def _turns_minus_zero(r: Reduce) -> bool:
