@@ -34,7 +34,7 @@ def largest(x):
 
 
 def anywhere(x):
-    return np.any([x[: len(x) - k] > x[k:] if k else x > 9 for k in range(0, 1)], axis=0), np.any(
+    return np.any([x[: len(x) - k] > x[k:] if k else x > 9 for k in range(1)], axis=0), np.any(
         np.stack([np.roll(x, k, axis=0) > 1 for k in range(12)]), axis=0
     )
 
