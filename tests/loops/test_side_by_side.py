@@ -21,7 +21,8 @@ def dilated(x):
 
 def eroded(x):
     p = np.pad(x, 2, constant_values=np.inf)
-    return np.stack([p[i : i + x.shape[0], j : j + x.shape[1]] for i in range(5) for j in range(5)], axis=-1).min(axis=-1)
+    h, w = x.shape
+    return np.stack([p[i : i + h, j : j + w] for i in range(5) for j in range(5)], axis=-1).min(axis=-1)
 
 
 def averaged(x):
