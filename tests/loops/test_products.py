@@ -127,14 +127,22 @@ def in_a_branch(a, x, steps):
     return x
 
 
+def in_batches(a, x, steps):
+    w = x * 0
+    for s in range(0, len(a), max(steps, 1)):
+        part, wanted = a[s : s + steps], x[s : s + steps]
+        w -= part.T @ (part @ w - wanted) / 16
+    return w
+
+
 FUNCTIONS = [
     states, from_the_left, stored_into, powers, turned, einsum, until, growing, squares, into_out, kept, left_behind,
-    nested, in_a_branch,
+    nested, in_a_branch, in_batches,
 ]  # fmt: skip
 
 
 BOOLS = [stored_into, into_out, kept]
-SPECIAL = [states, from_the_left, stored_into, turned, left_behind]
+SPECIAL = [states, from_the_left, stored_into, turned, left_behind, in_batches]
 
 
 def same(found: Any, wanted: Any) -> None:
@@ -169,7 +177,8 @@ def given(dtype: str, size: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64", "bool"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_products_are_numpys(function: Callable[..., Any], dtype: str) -> None:
-    if (dtype == "int64" and function in (states, powers, einsum)) or (dtype == "bool" and function not in BOOLS):
+    divided = (states, powers, einsum, in_batches)
+    if (dtype == "int64" and function in divided) or (dtype == "bool" and function not in BOOLS):
         pytest.skip("what is divided is no integer")
     compiled = transkern.compile(function, target="cpu")
     for size in (1, 2, 3, 5, 8, 17, 64, 65, 0) if function is not squares else (1, 2, 5, 17, 65):
@@ -224,6 +233,11 @@ def test_one_question_chooses_between_two_loops() -> None:
     assert products(states, types) == (1, 1)
     assert products(turned, types) == (2, 1)
     assert products(until, types) == (1, 1)
+
+
+def test_sizes_of_an_iteration_are_asked_for_in_it() -> None:
+    left, chosen = products(in_batches, "float64[n,n], float64[n], int")
+    assert left == chosen > 0
 
 
 def test_products_of_integers_are_loops() -> None:

@@ -67,19 +67,28 @@ class _Products:
     def __init__(self, program: n.Program) -> None:
         self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)
         self.used = _counted(program.body)
+        self.depth = 0  # loops around
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """Statements that stand in no loop of which there are versions."""
         out: list[n.Stmt] = []
         for s in self.with_loops(statements, self.is_loop):
+            is_loop = isinstance(s, (n.Loop, n.While))
             made = self.versions(s) if isinstance(s, (n.Loop, n.While)) else self.asked(s)
+            self.depth += is_loop
             out += [with_bodies(s, self.block)] if made is None else made
+            self.depth -= is_loop
         return tuple(out)
 
     def asked(self, s: n.Stmt) -> list[n.Stmt] | None:
-        """A thin product outside of loops: a sum of one element remains a library's."""
-        small = self.is_small(s) if _is_product(s) and self.is_thin(s) else None
-        if small is None or variables_read(small) & self.variables.keys():
+        """A thin product outside of loops, or one in a loop whose iterations have sizes of their own (batches, of which
+        the last is shorter): a sum of one element remains a library's."""
+        if not _is_product(s) or not (self.depth or self.is_thin(s)):
+            return None
+        small = self.is_small(s)
+        if small is None or small == b.FALSE or is_complex(self.buffers[s.outs[0]].dtype):  # type: ignore[union-attr]
+            return None
+        if not self.depth and variables_read(small) & self.variables.keys():
             return None
         loops = self.with_loops([s], lambda _: True)
         return [n.If(small, tuple(loops), (s,), span=s.span)]
