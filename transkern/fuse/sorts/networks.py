@@ -71,7 +71,7 @@ class _Sorting:
         out: list[n.Stmt] = []
         for s in statements:
             if isinstance(s, n.Library) and s.name == "sort" and self.suits(s):
-                out.append(self.network(s, Made(out)))
+                out += self.network(s, Made(out))
             else:
                 out.append(with_bodies(s, self.block))
         return tuple(out)
@@ -85,13 +85,13 @@ class _Sorting:
             return False
         count = b.constant(made.dims[axis])
         plain = view is None or (len(view.offset) == len(self.dims(source)) and not view.part)
-        return count is not None and 2 <= count <= _MOST and plain and not made.element and len(made.dims) > 1
+        return count is not None and 2 <= count <= _MOST and plain and not made.element
 
     def dims(self, name: str) -> tuple[Expr, ...]:
         return self.program.buffers[name].dims
 
-    def network(self, s: n.Library, before: Made) -> n.Stmt:
-        """The loops over the rows."""
+    def network(self, s: n.Library, before: Made) -> tuple[n.Stmt, ...]:
+        """The loops over the rows; of one row what is done to it."""
         (name,), ((source, view),), axis = s.outs, s.operands, dict(s.attributes)["axis"]
         made = self.program.buffers[name]
         count = b.constant(made.dims[axis])
@@ -129,7 +129,7 @@ class _Sorting:
         inner: tuple[n.Stmt, ...] = tuple(replace(x, span=s.span) for x in body)
         for x, dim in reversed([*zip(rows, (*made.dims[:axis], *made.dims[axis + 1 :]), strict=True)]):
             inner = (n.Loop(x.name, b.ZERO, dim, b.ONE, "parallel", inner, span=s.span),)
-        return inner[0]
+        return inner
 
     def named(self, name: str, value: Expr, body: list[n.Stmt]) -> Var:
         held = Var(self.names.fresh(name), value.dtype)

@@ -1,0 +1,70 @@
+"""Sorts of a few elements in a loop: exchanges, which go through vectors of the loop around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+
+
+def median_by_loops(x):
+    out = x.copy()
+    for i in range(1, x.shape[0] - 1):
+        for j in range(1, x.shape[1] - 1):
+            out[i, j] = np.median(x[i - 1 : i + 2, j - 1 : j + 2])
+    return out
+
+
+def middle_of_three(x):
+    out = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        out[i] = np.sort(x[i, :3])[1]
+    return out
+
+
+def whole(x):  # of as many elements as there are, up to five
+    rows = []
+    for row in x:
+        rows.append(np.sort(row[:5])[::-1])
+    return np.array(rows)
+
+
+def in_order(x):
+    last = 0.0
+    for i in range(2, x.shape[0]):
+        last = 0.5 * last + np.median(x[i - 2 : i + 1, 0])
+    return last
+
+
+def by_method(x):
+    total = x[0, 0] * 0
+    for i in range(x.shape[0]):
+        a = np.array([x[i, 0], x[i, 1], x[i, -1]])
+        a.sort()
+        total = total + a[2] - a[0]
+    return total
+
+
+EVERY = (median_by_loops, middle_of_three, whole, in_order, by_method)
+
+
+@pytest.mark.parametrize("function", EVERY, ids=lambda f: f.__name__)
+def test_values(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    x = np.random.default_rng(4).standard_normal((14, 19))
+    holes = x.copy()
+    holes[3:5, 2:9], holes[7, 7], holes[1, :3], holes[9] = np.nan, -np.inf, -0.0, 2.5
+    for given in (x, holes, x[::-1, ::-2], x[:3, :5], x.astype(np.float32), (x * 9).astype(np.int16)):
+        alike(function, given, compiled=compiled)
+
+
+@pytest.mark.parametrize("function", [f for f in EVERY if f is not whole], ids=lambda f: f.__name__)
+def test_no_library_is_called(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    compiled(np.random.default_rng(4).standard_normal((14, 19)))
+    assert "PyObject *step_" not in compiled.emit()
