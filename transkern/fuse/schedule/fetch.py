@@ -83,7 +83,9 @@ class _Fetching:
 def _runs(rows: n.Loop) -> list[n.Loop]:
     """The one loop in a loop over rows, if it is a short run, and in the same kernel."""
     loops = [s for s in walk(rows.body) if isinstance(s, n.Loop)]
-    if any(isinstance(s, n.Kernel) for s in walk(rows.body)) or len(loops) != 1 or b.constant(loops[0].step) != 1 or (b.constant(rows.step) or 0) < 1:
+    if len(loops) != 1 or b.constant(loops[0].step) != 1 or (b.constant(rows.step) or 0) < 1:
+        return []
+    if any(isinstance(s, n.Kernel) for s in walk(rows.body)):
         return []
     return loops if _short(loops[0]) else []
 
