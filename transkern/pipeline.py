@@ -146,6 +146,7 @@ from transkern.fuse.sorts.first_few import select_first
 from transkern.fuse.sorts.inverse import invert_orders
 from transkern.fuse.sorts.networks import sort_by_networks
 from transkern.fuse.sorts.selecting import select_sorted
+from transkern.fuse.sorts.short import sort_short
 from transkern.fuse.states.alternate import alternate_rows
 from transkern.fuse.states.chains import part_chains
 from transkern.fuse.states.coalesce import coalesce_copies
@@ -270,6 +271,7 @@ PASSES: tuple[Pass, ...] = (
     count_by_keys,  # before nests get other axes inside
     select_first,
     select_sorted,  # when all that nobody reads has gone
+    sort_short,  # of what is not selected, too
     close_gaps,
     split_axes,  # after fusion: loops over all elements meet as they are
     ask_sizes_first,  # before what is left of them is asked for

@@ -50,6 +50,36 @@ def by_method(x):
     return total
 
 
+def rolling_median(x, k):
+    out = np.full(len(x), np.nan)
+    for i in range(k, len(x)):
+        out[i] = np.median(x[i - k : i])
+    return out
+
+
+def trimmed(x, k):
+    total = x.dtype.type(0)
+    for i in range(len(x) - k + 1):
+        w = np.sort(x[i : i + k])
+        total = total + w[k // 4 :].max() - w[0] if k else total
+    return total
+
+
+def sorted_chunks(x, k):
+    out = x.copy()
+    for i in range(0, len(x), max(k, 1)):
+        out[i : i + k] = np.sort(out[i : i + k])[::-1]
+    return out
+
+
+def of_those_that_pass(x, k):
+    found = []
+    for i in range(4):
+        kept = x[i::2][x[i::2] > i - 2]
+        found.append(np.percentile(kept, 10 * k % 100) if len(kept) else 0.0)
+    return found
+
+
 EVERY = (median_by_loops, middle_of_three, whole, in_order, by_method)
 
 
@@ -69,3 +99,16 @@ def test_no_library_is_called(function: Callable[..., Any]) -> None:
     compiled(np.random.default_rng(4).standard_normal((14, 19)))
     steps = [line for line in compiled.emit().splitlines() if line.startswith("static PyObject *step_")]
     assert not any("sort" in line for line in steps)
+
+
+@pytest.mark.parametrize(
+    "function", [rolling_median, trimmed, sorted_chunks, of_those_that_pass], ids=lambda f: f.__name__
+)
+def test_lengths_that_the_run_knows(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    x = np.random.default_rng(4).standard_normal(150)
+    holes = x.copy()
+    holes[[3, 40, 41, 90]], holes[60:64], holes[100:110] = np.nan, 0.0, -np.inf
+    for given in (x, holes, x[::-2], x.astype(np.float32), (x * 3).astype(np.int8), x[:0]):
+        for k in (1, 2, 7, 64, 65, 140):
+            alike(function, given, k, compiled=compiled)
