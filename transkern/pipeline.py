@@ -70,6 +70,7 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.running import run_in_fours
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -323,6 +324,7 @@ PASSES: tuple[Pass, ...] = (
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
+    run_in_fours,  # when loops are in order because nothing else is left for them
     check_within,
     ask_range_first,  # when nobody asks any more what checks say
     name_wrapped,  # when nobody looks for places any more
