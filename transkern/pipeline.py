@@ -70,6 +70,7 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.read_back import read_back
 from transkern.fuse.lanes.running import run_in_fours
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
@@ -314,6 +315,7 @@ PASSES: tuple[Pass, ...] = (
     expect_numbers,  # before lanes: each version has its own
     search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
+    read_back,  # before lanes: of what is not pushed
     pad_triangles,  # right before the lanes that it is for
     block_lanes,
     ask_for_all_lanes,
