@@ -70,6 +70,9 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.from_start import count_from_start
+from transkern.fuse.lanes.read_back import read_back
+from transkern.fuse.lanes.running import run_in_fours
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -315,6 +318,7 @@ PASSES: tuple[Pass, ...] = (
     expect_numbers,  # before lanes: each version has its own
     search_backwards,  # before lanes that leave: these need not
     vectorise_divergent,
+    read_back,  # before lanes: of what is not pushed
     pad_triangles,  # right before the lanes that it is for
     block_lanes,
     ask_for_all_lanes,
@@ -325,7 +329,9 @@ PASSES: tuple[Pass, ...] = (
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
     filter_rows,
+    run_in_fours,  # when loops are in order because nothing else is left for them
     check_within,
+    count_from_start,  # when checks are where they stay
     ask_range_first,  # when nobody asks any more what checks say
     name_wrapped,  # when nobody looks for places any more
     allocate_once,  # when nobody asks any more what an iteration has for itself

@@ -7,17 +7,20 @@
         out[a] = f(total)                                    out[a] = f(counts[a])
 
 (`np.array([np.sum(labels == c) for c in range(k)])`, matrices of confusion, of transitions). The condition is one
-equality for each of the loops around, with a key that none of them changes, and whatever else none of them changes.
+equality for each of the loops around, with a key that none of them changes, and whatever else none of them changes;
+an interval of one (`(x >= a) & (x < a + 1)`, a histogram) is an equality, too ([intervals](intervals.py)).
 Integers may be added up so, too: in any order they come to the same. A pass for each of a few keys has vectors, and is
 left as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from transkern.fuse.checks.choices import choose, may_choose
+from transkern.fuse.filters.intervals import Interval, is_integer, with_intervals
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -25,9 +28,13 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
+    alone,
+    buffers_allocated,
+    buffers_read,
     buffers_used,
     buffers_written,
     map_block,
+    scalars_set,
     scalars_used,
     variables_read,
     walk,
@@ -38,6 +45,9 @@ from transkern.records import replace
 
 _KEYS = 12
 """So many keys, and more, are counted in one pass: fewer in a pass for each, in vectors."""
+
+_TOGETHER = 1024
+"""So many keys are made before they are counted: they stay in the first cache."""
 
 _AND = ("logical_and", "and_then", "bitwise_and")
 
@@ -54,13 +64,16 @@ def count_by_keys(program: n.Program) -> n.Program:
 @dataclass(frozen=True, slots=True)
 class _Sum:
     """What an accumulator adds up: `value` of the iterations of `loops` in which all `asked` hold, one after the other:
-    an axis around is equal to a key, or (without an axis) a condition holds."""
+    an axis around is equal to a key, or (without an axis) a condition holds. It is so if what is `assumed` is true.
+    Keys made of `floats` may be computed of all elements."""
 
     name: str
     dtype: str
     loops: tuple[n.Loop, ...]
     asked: tuple[tuple[str, Expr], ...]
     value: Expr
+    assumed: Expr
+    floats: tuple[Expr, ...]
 
     @property
     def keys(self) -> list[Expr]:
@@ -69,6 +82,7 @@ class _Sum:
 
 class _Counting:
     def __init__(self, program: n.Program) -> None:
+        self.program = program
         self.names, self.variables, self.buffers = Names.of(program), dict(program.variables), dict(program.buffers)
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
@@ -83,15 +97,46 @@ class _Counting:
                 continue
             extents = [b.sub(x.stop, x.start) for x in nest]
             many = b.compare("greater_equal", b.product(tuple(extents)), b.index(_KEYS))
+            for x in sums:
+                many = b.both(many, x.assumed)
             if many == b.FALSE or not may_choose(out, s, rest):
                 out.append(s)
                 continue
             made = self.in_one_pass(nest, sums)
+            other: tuple[n.Stmt, ...] = (self.again(nest[0]),)
+            maker = self.maker(out, nest[0]) if len(sums) == 1 and sums[0].floats else None
+            if maker is not None:
+                at, element = maker
+                made, other = map_block(made, element), (out.pop(at), *other)
             if many == b.TRUE:
                 out += made
             else:
-                rest = choose(out, [many], [made, (self.again(nest[0]),)], rest, self.names, self.variables)
+                rest = choose(out, [many], [made, other], rest, self.names, self.variables)
         return tuple(out)
+
+    def maker(self, before: Sequence[n.Stmt], s: n.Loop) -> tuple[int, Callable[[Expr], Expr | None]] | None:
+        """Where a loop makes an array that `s` alone reads, and what a load of it is: that is computed with the key."""
+
+        def uses(block: Sequence[n.Stmt], name: str) -> int:
+            own = (alone(x) for x in walk(block))
+            return sum(name in {*buffers_used(x), *buffers_written(x)} for x in own)
+
+        for at, x in enumerate(before):
+            if not (isinstance(x, n.Loop) and x.kind == "parallel" and len(x.body) == 1 and x.start == b.ZERO):
+                continue
+            store, between = x.body[0], (*before[at + 1 :], s)
+            if not isinstance(store, n.Store) or store.index != (Var(x.axis, "index"),) or x.step != b.ONE:
+                continue
+            made = self.buffers[store.buffer]
+            if made.role != "temporary" or made.dims != (x.stop,) or store.value.dtype != made.dtype:
+                continue
+            read, variables = buffers_read(store.value), variables_read(store.value)
+            if any(read & {*buffers_written(y), *buffers_allocated(y)} or variables & scalars_set(y) for y in between):
+                continue
+            if store.buffer in read or uses(self.program.body, store.buffer) != uses((s,), store.buffer) + 1:
+                continue
+            return at, partial(_element, store=store, axis=x.axis)
+        return None
 
     def again(self, s: n.Loop) -> n.Loop:
         return with_own_names(s, self.names, self.variables, self.buffers)
@@ -123,7 +168,9 @@ class _Counting:
                     update = [n.Let(key.name, b.cast(e, "index"), span=span), n.If(within, tuple(update), span=span)]
                 else:
                     update = [n.If(e, tuple(update), span=span)]
-            for loop in reversed(x.loops):
+            if x.floats:
+                update = [self.keys_first(x.loops[-1], x.floats, update)]
+            for loop in reversed(x.loops[:-1] if x.floats else x.loops):
                 update = [replace(loop, kind="sequential", body=tuple(update), spare=None, large=False)]
             (made_loop,) = update
             assert isinstance(made_loop, n.Loop)
@@ -140,6 +187,23 @@ class _Counting:
         for loop in reversed(nest):
             made = (replace(loop, body=made, spare=None),)
         return (*out, *made)
+
+    def keys_first(self, s: n.Loop, keys: Iterable[Expr], update: Iterable[n.Stmt]) -> n.Loop:
+        """The innermost loop, that makes keys of floats side by side before it counts them: what an element of the
+        counts waits for is then a load."""
+        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(_TOGETHER)
+        at, out, kept = b.sub(Var(s.axis), block), [], {}
+        stores: list[n.Stmt] = []
+        for e in keys:
+            name = self.names.fresh("keys")
+            self.buffers[name] = n.Buffer(name, "index", (size,), line=s.span.line)
+            out.append(n.Alloc(name, span=s.span))
+            stores.append(n.Store(name, (at,), e, span=s.span))
+            kept[e] = Load(name, (at,), "index")
+        part = replace(s, start=block, stop=b.minimum(b.add(block, size), s.stop), spare=None, large=False)
+        counted = map_block(tuple(update), kept.get)
+        body = (*out, replace(part, body=tuple(stores)), self.again(replace(part, kind="sequential", body=counted)))
+        return replace(s, kind="sequential", axis=block.name, step=size, body=body, spare=None, large=False)
 
 
 def _nest(s: n.Stmt) -> list[n.Loop]:
@@ -212,7 +276,21 @@ def _sum(
         if last.op == "count":
             condition, value = value, Const(1, dtype)
     asked: list[tuple[str, Expr]] = []
-    for e in (x for whole in (*asked_first, condition) for x in _conjuncts(whole) if x != b.TRUE):
+    assumed: Expr = b.TRUE
+    floats: list[Expr] = []
+    conditions = [x for whole in (*asked_first, condition) for x in _conjuncts(whole) if x != b.TRUE]
+    ahead = not asked_first and not any(isinstance(x, Apply) and x.op == "and_then" for x in walk_expr(condition))
+    for e in with_intervals(conditions, {x.axis: x for x in nest}):
+        if isinstance(e, Interval):
+            key = e.key
+            if e.within != b.TRUE and ahead:
+                before = next(x.start for x in nest if x.axis == e.axis)
+                floats.append(key := b.where(e.within, key, b.sub(before, b.ONE)))
+            elif e.within != b.TRUE:
+                asked.append(("", e.within))
+            asked.append((e.axis, key))
+            assumed = b.both(assumed, e.assumed)
+            continue
         found = _key(e, axes) if variables_read(e) & set(axes) else ("", e)
         if found is None:
             return None
@@ -221,8 +299,15 @@ def _sum(
         return None
     if value.dtype != dtype:
         return None
-    made_sum = _Sum(last.name, dtype, tuple(loops), tuple(asked), value)
+    made_sum = _Sum(last.name, dtype, tuple(loops), tuple(asked), value, assumed, tuple(floats))
     return made_sum if any(isinstance(e, Load) for x in made_sum.keys for e in walk_expr(x)) else None
+
+
+def _element(e: Expr, store: n.Store, axis: str) -> Expr | None:
+    """What a load takes that is of the array that a loop over `axis` makes."""
+    if not isinstance(e, Load) or e.buffer != store.buffer:
+        return None
+    return b.substitute(store.value, {axis: e.index[0]})
 
 
 def _split(e: Expr, dtype: str) -> tuple[Expr, Expr]:
@@ -253,7 +338,7 @@ def _key(e: Expr, axes: Sequence[str]) -> tuple[str, Expr] | None:
         place, key = _without_casts(one), _without_casts(other)
         terms, _ = b.affine(place)
         found = [axis for axis in axes if terms.get(Var(axis, "index")) == 1]
-        if place.dtype != "index" or len(found) != 1 or variables_read(other) & set(axes) or not _is_integer(key.dtype):
+        if place.dtype != "index" or len(found) != 1 or variables_read(other) & set(axes) or not is_integer(key.dtype):
             continue
         rest = b.sub(place, Var(found[0], "index"))
         if not variables_read(rest) & set(axes):
@@ -263,7 +348,7 @@ def _key(e: Expr, axes: Sequence[str]) -> tuple[str, Expr] | None:
 
 def _without_casts(e: Expr) -> Expr:
     """An integer that was only made wider."""
-    while isinstance(e, Apply) and e.op == "cast" and _is_signed(e.dtype) and _is_integer(e.args[0].dtype):
+    while isinstance(e, Apply) and e.op == "cast" and _is_signed(e.dtype) and is_integer(e.args[0].dtype):
         if _bits(e.args[0].dtype) > _bits(e.dtype):
             break
         e = e.args[0]
@@ -277,8 +362,3 @@ def _bits(dtype: str) -> int:
 
 def _is_signed(dtype: str) -> bool:
     return dtype == "index" or dtype.startswith("int")
-
-
-def _is_integer(dtype: str) -> bool:
-    """Whether all numbers of a type are places."""
-    return _is_signed(dtype) or (dtype.startswith("uint") and dtype != "uint64")

@@ -10,8 +10,9 @@ from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.schedule.columns import PART
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Var
+from transkern.ir.expr import Apply, Load, Var
 from transkern.ir.ops import OPS, TRANSCENDENTAL
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     exprs,
     variables_read,
@@ -128,20 +129,22 @@ def is_float_sum(printer: KernelPrinter, x: n.Accumulate) -> bool:
 
 
 def wide_truths(statements: Sequence[n.Stmt]) -> dict[str, str]:
-    """The types of truths that loops with functions of floats find: as wide as these, or a vector would have as many
-    lanes as bytes, and what is left of a row behind the last of them would go one element at a time."""
+    """The types of truths that loops find: as wide as the functions of floats in them, else as what they load. A vector
+    would have as many lanes as bytes otherwise, truths would be packed, and what is left of a row behind the last of so
+    many lanes would go one element at a time."""
     declared = {s.name for s in statements if isinstance(s, n.Accumulator) and s.op in ("any", "all")}
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[int]] = {}
     for loop in (x for x in walk(statements) if isinstance(x, n.Loop)):
         names = {x.name for x in loop.body if isinstance(x, n.Accumulate)} & declared
-        calls = [
-            x.dtype for x in (exprs(loop.body) if names else ()) if isinstance(x, Apply)
-            and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL
-        ]  # fmt: skip
+        inside = list(exprs(loop.body)) if names else []
+        calls = {
+            itemsize(x.dtype) for x in inside
+            if isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost >= TRANSCENDENTAL
+        }  # fmt: skip
         for name in names:
-            found.setdefault(name, set()).update(calls or ["bool"])
-    wide = {"float64": "int64_t", "float32": "int32_t"}
-    return {name: wide[next(iter(kinds))] for name, kinds in found.items() if len(kinds) == 1 and kinds <= wide.keys()}
+            found.setdefault(name, set()).update(calls or {itemsize(x.dtype) for x in inside if isinstance(x, Load)})
+    wide = {8: "int64_t", 4: "int32_t"}
+    return {name: wide[next(iter(sizes))] for name, sizes in found.items() if len(sizes) == 1 and sizes <= wide.keys()}
 
 
 def accumulator(printer: KernelPrinter, s: n.Accumulator) -> None:
