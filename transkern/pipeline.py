@@ -70,6 +70,7 @@ from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.lanes.rests import split_rests
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -329,6 +330,7 @@ PASSES: tuple[Pass, ...] = (
     allocate_once,  # when nobody asks any more what an iteration has for itself
     hand_out_whole,  # before what ends as a result of another shape is looked for
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
+    split_rests,  # when nobody asks any more what rows do
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )
