@@ -68,6 +68,7 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.lanes.asked import ask_before_costly
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.lanes.rests import split_rests
@@ -331,6 +332,7 @@ PASSES: tuple[Pass, ...] = (
     hand_out_whole,  # before what ends as a result of another shape is looked for
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
     split_rests,  # when nobody asks any more what rows do
+    ask_before_costly,  # when nobody asks any more what lanes do
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )
