@@ -68,10 +68,12 @@ from transkern.fuse.filters.filter_rows import filter_rows
 from transkern.fuse.filters.kept import combine_filters
 from transkern.fuse.filters.quotients import simplify_repeated
 from transkern.fuse.filters.recompact import close_gaps
+from transkern.fuse.lanes.asked import ask_before_costly
 from transkern.fuse.lanes.backwards import search_backwards
 from transkern.fuse.lanes.blocks import block_lanes
 from transkern.fuse.lanes.from_start import count_from_start
 from transkern.fuse.lanes.read_back import read_back
+from transkern.fuse.lanes.rests import split_rests
 from transkern.fuse.lanes.running import run_in_fours
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
@@ -337,6 +339,8 @@ PASSES: tuple[Pass, ...] = (
     allocate_once,  # when nobody asks any more what an iteration has for itself
     hand_out_whole,  # before what ends as a result of another shape is looked for
     reshape_in_place,  # when nobody asks any more by which subscripts arrays are read
+    split_rests,  # when nobody asks any more what rows do
+    ask_before_costly,  # when nobody asks any more what lanes do
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )

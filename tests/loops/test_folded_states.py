@@ -101,6 +101,19 @@ def test_rows_of_matrices_are_those_of_numpy(shape: tuple[int, int]) -> None:
     alike(moved_rows, u[::-1, ::-1], np.arange(shape[1]) % 3.0)
 
 
+def behind_others(u: Any) -> Any:
+    w = u + 1
+    w[1:] = w[:-1]
+    w[:-2] = w[2:] - w[:-2]
+    return w
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4])
+def test_rows_of_a_few_elements_are_those_of_numpy(columns: int) -> None:
+    for rows in (0, 1, 2, 5, 4000):
+        alike(behind_others, np.arange(rows * columns, dtype=np.uint16).reshape(rows, columns) ** 2)
+
+
 @pytest.mark.parametrize("function, types, folded", [
     (smoothed, "f(float64[n])", True), (far_behind, "f(float32[n])", True), (shrinking, "f(float64[n], int)", True),
     (relaxed, "f(float64[n,m], int)", True), (moved_rows, "f(float64[n,m], float64[m])", True),

@@ -77,7 +77,8 @@ class Buffer:
     `low`/`high`: every element is within ``[low, high)`` where they are known; `permutation`: no element repeats.
     `line`: the user's line that made it. `element`: the dtype that the caller sees where it is another one: a buffer
     of ``float64[n,2]`` may hold ``complex128[n]``. `aligned`: elements stand at multiples of their size; where they do
-    not, strides are in bytes.
+    not, strides are in bytes. `kept`: it may hold what it held when it was last asked for, which is a hint: no result
+    depends on it.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Buffer:
     line: int = 0
     element: str = ""
     aligned: bool = True
+    kept: bool = False
 
     @property
     def is_reserved(self) -> bool:

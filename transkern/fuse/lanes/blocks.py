@@ -27,6 +27,7 @@ from transkern.fuse.lanes.together import (
     independent,
     lanes_own,
     loaded_where,
+    may_go_again,
     only_lanes,
     renamed,
     repeatable,
@@ -280,14 +281,20 @@ class _Blocking:
         self, plan: _Plan, held: set[str], values: list[Copy], start: Expr, count: int, few: int
     ) -> tuple[n.Stmt, ...]:
         """The last block, of fewer lanes than `count`: a `few` at a time where it has as many, so that what lanes hold
-        stays in registers, and half a block before these where few would wait for each other's additions."""
+        stays in registers, and half a block before these where few would wait for each other's additions. The last few
+        take along lanes of this block that have run, where they may run again: fewer go one by one."""
         loop, width = plan.lanes, widest(plan.body, self.buffers)
         if not held or few >= count or b.constant(_extent(loop)) is not None:
             return self.together(plan, held, values, start, b.index(count), b.sub(loop.stop, start))
         block, size = Var(self.names.fresh(f"{loop.axis}_few")), b.index(few)
-        whole = self.together(plan, held, values, block, size, size)
         rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
-        body = n.If(b.compare("less_equal", b.add(block, size), loop.stop), whole, rest, span=loop.span)
+        at, named = block, list[n.Stmt]()
+        if plan.contiguous and may_go_again(plan.body):
+            at = Var(self.names.fresh(f"{loop.axis}_at"))
+            named.append(n.Let(at.name, b.minimum(block, b.sub(loop.stop, size)), span=loop.span))
+        whole = (*named, *self.together(plan, held, values, at, size, size))
+        behind = b.add(start if named else block, size)
+        body = n.If(b.compare("less_equal", behind, loop.stop), whole, rest, span=loop.span)
         first: list[n.Stmt] = []
         if 2 * few < count and few * len(values) * width < _BUSY:
             half = b.index(count // 2)

@@ -12,8 +12,10 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     map_own,
+    own_parts,
     scalars_set,
     scalars_used,
+    variables_read,
     walk,
     walk_expr,
     with_bodies,
@@ -170,3 +172,21 @@ def always(e: Expr) -> Iterator[Expr]:
                 yield from always(a)
         case _:
             pass
+
+
+def may_go_again(body: Sequence[n.Stmt]) -> bool:
+    """Whether an iteration that has run may run once more: of what it stores in memory of others, it reads what it has
+    stored right before, whatever was there."""
+    own = {x.buffer for x in walk(body) if isinstance(x, n.Alloc)}
+    stored = {name for s in body for name in buffers_written(s)} - own
+    changing = {x.name for x in walk(body) if isinstance(x, n.Assign)}
+    certain: set[Expr] = set()
+    for s in walk(body):
+        if isinstance(s, n.Accumulate):
+            return False
+        for e in own_parts(s):
+            if isinstance(e, Load) and e.buffer in stored and e not in certain:
+                return False
+        if isinstance(s, n.Store) and s in body and not any(variables_read(i) & changing for i in s.index):
+            certain.add(Load(s.buffer, s.index, s.value.dtype))
+    return True

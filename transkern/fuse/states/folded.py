@@ -116,6 +116,8 @@ class _Folding:
             return None
         if _uses((compute, store))[new] != self.uses[new]:
             return None
+        if len({len(i) for x in (compute, store) for i in _indices(x, new)}) != 1:
+            return None  # by rows, and by elements
         own = {*_distances(compute, new), *_distances(store, new)}
         stored = set(_distances(store, state))
         if own != {0} or len(stored) != 1 or None in stored:
@@ -132,7 +134,7 @@ class _Folding:
 
     def folded(self, pair: _Pair, alloc: n.Stmt) -> list[n.Stmt]:
         info = self.buffers[pair.new]
-        inner = info.dims[1:]
+        inner = info.dims[1 : len(_indices(pair.compute, pair.new)[0])]  # nothing where all elements go in one loop
         elements = b.product((b.maximum(b.sub(pair.compute.stop, pair.compute.start), b.ZERO), *inner))
         out, first = list[n.Stmt](), list[n.Stmt]()
         rows: Expr = b.index(max(_BLOCK, pair.back, pair.ahead))
@@ -254,6 +256,11 @@ def _uses(block: Iterable[n.Stmt]) -> Counter[str]:
 def _distances(loop: n.Loop, buffer: str) -> list[int | None]:
     """How far the rows of an array that a loop touches are from its own; None for those that move otherwise."""
     known = places_named(walk(loop.body))
-    indices = [e.index for e in exprs((loop,)) if isinstance(e, Load) and e.buffer == buffer]
-    indices += [s.index for s in walk(loop.body) if isinstance(s, n.Store) and s.buffer == buffer]
+    indices = _indices(loop, buffer)
     return [b.difference(b.substitute(i[0], known), Var(loop.axis)) if i else None for i in indices]
+
+
+def _indices(loop: n.Loop, buffer: str) -> list[tuple[Expr, ...]]:
+    """The subscripts by which a loop touches an array."""
+    indices = [e.index for e in exprs((loop,)) if isinstance(e, Load) and e.buffer == buffer]
+    return indices + [s.index for s in walk(loop.body) if isinstance(s, n.Store) and s.buffer == buffer]

@@ -108,6 +108,9 @@ def alloc(printer: KernelPrinter, buffer: str) -> None:
     size: Expr = b.product(info.dims)
     constant = b.constant(size)
     kind = printer.c.type(info.dtype)
+    if info.kept:
+        printer.line(f"static _Thread_local {kind} {ident(buffer)}[{constant}];")
+        return
     if constant is not None and constant * itemsize(info.dtype) <= _STACK_BYTES:
         printer.line(f"{kind} {ident(buffer)}[{max(1, constant)}];")
         return
