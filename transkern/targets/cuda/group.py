@@ -31,7 +31,7 @@ from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_ele
 from transkern.targets.cuda.forms.odometer import open_in_turn
 from transkern.targets.cuda.forms.scans import print_compact, print_scan
 from transkern.targets.cuda.forms.tiles import Tile
-from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search
+from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search, single
 from transkern.targets.cuda.spelling import TYPES
 
 
@@ -292,6 +292,8 @@ class GroupBody(Body):
                 print_fold(self, s, fold, lambda: self.in_order(s))
             else:
                 self.in_order(s)
+        elif (iteration := single(s)):
+            self.nested(iteration)
         elif (found := search(s)) is not None:
             print_search(self, s, found)
         elif self.warps and rows_for_warps(s):

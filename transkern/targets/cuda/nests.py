@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import bodies, exprs, is_in_order, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, is_in_order, map_statement, variables_read, walk
 from transkern.targets.cuda.launches import BLOCK_THREADS
 
 SMALL = 32
@@ -84,6 +84,15 @@ def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:
         axes.append(inner)
         body = inner.body
     return axes, body
+
+
+def single(s: n.Loop) -> tuple[n.Stmt, ...]:
+    """What the one iteration of a loop shares between threads, where it has one and does nothing else; else nothing."""
+    loops = all(isinstance(x, n.Loop) and x.kind == "parallel" for x in s.body)
+    if s.step != b.ONE or b.difference(s.stop, s.start) != 1 or not loops:
+        return ()
+    value = {Var(s.axis, "index"): s.start}
+    return tuple(map_statement(x, value.get) for x in s.body)
 
 
 def search(s: n.Loop) -> n.Accumulate | None:
