@@ -45,6 +45,7 @@ from transkern.targets.cuda.launches import (
     Launch,
 )
 from transkern.targets.cuda.nests import (
+    bytes_touched,
     goes_on,
     has_parallel,
     is_long,
@@ -385,7 +386,8 @@ class KernelPrinter:
             text += f"        Grid grid({memory});\n        {call('grid', 12)}\n        grid.leave();\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
-        launch = Launch("block", counts, steps_between_barriers(kernel))
+        touched = bytes_touched(self.program, kernel)
+        launch = Launch("block", counts, steps_between_barriers(kernel), touched=touched)
         return KernelText(name, text, buffers, scalars, launch, guards, (), cooperative, slices, bool(opening))
 
 

@@ -100,7 +100,8 @@ def take_begun(unit: Unit) -> list[str]:
 
 def keep_rolled(of: GroupBody, inner: Sequence[n.Stmt]) -> None:
     """Before a loop over points of a thread, of which there are few: copies of its body are worth their instructions
-    only where the compiler may load for the next point before it stores what this one has."""
+    only where the compiler may load for the next point before it stores what this one has. (How it orders the loads of
+    loops in the body depends on it.)"""
     stores = any(isinstance(x, n.Store) for x in walk(inner))
-    if stores and any(isinstance(e, Load) and e.buffer in of.written for e in exprs(inner)):
+    if stores and not any(isinstance(x, (n.Loop, n.While)) for x in inner) and any(isinstance(e, Load) and e.buffer in of.written for e in exprs(inner)):
         of.lines.append("#pragma unroll 1")
