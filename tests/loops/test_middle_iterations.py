@@ -58,8 +58,8 @@ def test_rows_and_columns_that_all_meet(target: str, monkeypatch: pytest.MonkeyP
 def test_no_thread_goes_over_a_row_alone() -> None:
     source = "def closed(d):\n" + "\n".join(
         (
-            "    n = d.shape[0]", "    for k in range(n):", "        for i in range(n):", "            for j in range(n):",
-            "                d[i, j] = min(d[i, j], d[i, k] + d[k, j])",
+            "    n = d.shape[0]", "    for k in range(n):", "        for i in range(n):",
+            "            for j in range(n):", "                d[i, j] = min(d[i, j], d[i, k] + d[k, j])",
         )
     )  # fmt: skip
     text, _ = emit(program_of(source, "closed", "closed(float64[n, n])", passes_for("cuda")))

@@ -22,7 +22,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, buffers_written, map_block, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, buffers_written, map_block, scalars_set, upward, variables_read, walk
 from transkern.records import replace
 
 _ROWS, _COLUMNS = 64, 256
@@ -239,16 +239,8 @@ def _turned(s: n.Loop) -> n.Loop:
     steps = [b.constant(x.step) for x in (s, loops[0])]
     if -1 not in steps or any(step not in (1, -1) for step in steps) or not _plain(loops[0]):
         return s
-    inner = _upward(loops[0])
-    return _upward(replace(s, body=tuple(inner if x is loops[0] else x for x in s.body)))
-
-
-def _upward(s: n.Loop) -> n.Loop:
-    if b.constant(s.step) == 1:
-        return s
-    at = b.sub(s.start, Var(s.axis, "index"))
-    body = map_block(s.body, lambda e: at if isinstance(e, Var) and e.name == s.axis else None)
-    return replace(s, start=b.ZERO, stop=b.sub(s.start, s.stop), step=b.ONE, body=body)
+    inner = upward(loops[0])
+    return upward(replace(s, body=tuple(inner if x is loops[0] else x for x in s.body)))
 
 
 class _LargeWaves(Waves):

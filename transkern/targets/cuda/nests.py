@@ -8,7 +8,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import bodies, exprs, is_in_order, map_statement, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, is_in_order, map_block, variables_read, walk
 from transkern.targets.cuda.launches import BLOCK_THREADS
 
 SMALL = 32
@@ -42,7 +42,7 @@ def steps_between_barriers(kernel: n.Kernel) -> int:
 
 
 def bytes_touched(program: n.Program, kernel: n.Kernel) -> int:
-    """The most bytes that a point of the innermost loops asks memory for: what its neighbour asks for, too, is there."""
+    """The most bytes that a point of the innermost loops asks memory for, less what its neighbour asks for, too."""
     most = 0
     for s in walk(kernel.body):
         if not (isinstance(s, n.Loop) and s.kind == "parallel") or any(map(has_parallel, s.body)):
@@ -105,8 +105,7 @@ def single(s: n.Loop) -> tuple[n.Stmt, ...]:
     loops = all(isinstance(x, n.Loop) and x.kind == "parallel" for x in s.body)
     if s.step != b.ONE or b.difference(s.stop, s.start) != 1 or not loops:
         return ()
-    value = {Var(s.axis, "index"): s.start}
-    return tuple(map_statement(x, value.get) for x in s.body)
+    return map_block(s.body, lambda e: s.start if e == Var(s.axis, "index") else None)
 
 
 def search(s: n.Loop) -> n.Accumulate | None:

@@ -103,5 +103,6 @@ def keep_rolled(of: GroupBody, inner: Sequence[n.Stmt]) -> None:
     only where the compiler may load for the next point before it stores what this one has. (How it orders the loads of
     loops in the body depends on it.)"""
     stores = any(isinstance(x, n.Store) for x in walk(inner))
-    if stores and not any(isinstance(x, (n.Loop, n.While)) for x in inner) and any(isinstance(e, Load) and e.buffer in of.written for e in exprs(inner)):
+    again = any(isinstance(e, Load) and e.buffer in of.written for e in exprs(inner))
+    if stores and again and not any(isinstance(x, (n.Loop, n.While)) for x in inner):
         of.lines.append("#pragma unroll 1")
