@@ -46,12 +46,14 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.targets.cuda.failures import check_in_kernels
+from transkern.targets.cuda.far import count_iterations
 from transkern.targets.cuda.nests import is_long, nest, own
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return check_in_kernels(sink_names(branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))))
+    found = branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
+    return check_in_kernels(sink_names(count_iterations(found)))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
