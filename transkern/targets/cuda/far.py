@@ -21,7 +21,6 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
-    exprs,
     map_block,
     own_exprs,
     scalars_set,

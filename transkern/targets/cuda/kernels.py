@@ -374,7 +374,8 @@ class KernelPrinter:
 
         signature = f"template <class Group>\n{PREFIX} void {name}_by({wrapped(['Group &group', *params])}) {{\n"
         text = signature + text
-        cooperative = bool(counts) and has_parallel(kernel)
+        few = all((most := b.constant(e)) is not None and most <= BLOCK_THREADS for e in counts)
+        cooperative = not few and has_parallel(kernel)
         memory = self.unit.local("grid_memory")
         if cooperative:
             self.unit.pieces.add("grid")

@@ -48,12 +48,13 @@ from transkern.ir.traverse import (
 from transkern.targets.cuda.failures import check_in_kernels
 from transkern.targets.cuda.far import count_iterations
 from transkern.targets.cuda.nests import is_long, nest, own
+from transkern.targets.cuda.small import merge_small_kernels
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
     found = branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
-    return check_in_kernels(sink_names(count_iterations(found)))
+    return merge_small_kernels(check_in_kernels(sink_names(count_iterations(found))))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
