@@ -27,8 +27,8 @@ from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold, run_of
-from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
-from transkern.targets.cuda.forms.odometer import open_in_turn
+from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, start_parts
+from transkern.targets.cuda.forms.odometer import close_to, open_points, ranges
 from transkern.targets.cuda.forms.scans import print_compact, print_scan
 from transkern.targets.cuda.forms.tiles import Tile
 from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search, single
@@ -351,7 +351,7 @@ class GroupBody(Body):
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         self.source(s)
         depth = self.depth
-        self.open_points(axes, f"{self.group}.warp()", f"{self.group}.warps()", inner)
+        open_points(self, axes, f"{self.group}.warp()", f"{self.group}.warps()", inner)
         self.line("Warp warp;")
         body = GroupBody(self.unit, "warp", self.kernel, self.depth, warps=False)
         body.held, body.cited = self.held, self.cited
@@ -359,22 +359,8 @@ class GroupBody(Body):
         if body.pending and (self.left or self.several):  # the warp comes back to elements that are no lane's own
             body.line("warp.sync();")
         self.take(body)
-        self.close_to(depth)
+        close_to(self, depth)
         end_parts(self, parts)
-
-    def open_points(self, axes: Sequence[n.Loop], first: str, size: str, inner: Sequence[n.Stmt]) -> Expr:
-        """Opens one loop over all points of `axes`, from `first` by `size`; its variable."""
-        if len(axes) == 1:
-            return self.open_nest(axes, first, size)
-        return open_in_turn(self, axes, first, size, inner, self.comes_back(axes))
-
-    def close_to(self, depth: int) -> None:
-        while self.depth > depth:
-            self.close()
-
-    def comes_back(self, axes: Sequence[n.Loop]) -> bool:
-        """Whether a loop in order comes back to a nest, and finds the same extents."""
-        return self.is_outermost and bool(self.left) and ranges(self, axes) is not None
 
     # --- accumulators that live outside a loop
 

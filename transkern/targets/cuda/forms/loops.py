@@ -10,17 +10,15 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
-    buffers_read,
     buffers_written,
     exprs,
-    variables_read,
     walk,
 )  # fmt: skip
 from transkern.records import replace
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.body import extent_of, has_guards, variable_at
-from transkern.targets.cuda.forms.odometer import begin, keep_rolled
+from transkern.targets.cuda.forms.odometer import begin, close_to, comes_back, keep_rolled, open_points, ranges
 from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
 from transkern.targets.cuda.spelling import TYPES
@@ -93,12 +91,12 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             print_reduction(of, axes, inner)
             end_parts(of, parts)
             return
-        order = of.open_points(axes, f"{of.group}.rank()", f"{of.group}.size()", inner)
+        order = open_points(of, axes, f"{of.group}.rank()", f"{of.group}.size()", inner)
     body = of.thread_body(order)
     body.loops = 1
     body.nested(inner)
     of.take(body)
-    of.close_to(depth)
+    close_to(of, depth)
     if guarded:
         of.stop_if_failed()
     end_parts(of, parts)
@@ -213,7 +211,7 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     at, rank, size = unit.local("point"), f"{of.group}.rank()", f"{of.group}.size()"
     places = [unit.local(f"place_{k}") for k in range(len(axes))]
     of.open("")  # the names below are its own
-    turns = begin(of, axes, rank, size, of.comes_back(axes))
+    turns = begin(of, axes, rank, size, comes_back(of, axes))
     started = (f"{place} = {first}" for place, first in zip(places, turns.first, strict=True))
     of.line(f"long long {', '.join(started)};")
     total = c.operand(b.product(tuple(map(extent_of, axes))))
@@ -233,13 +231,6 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     of.lines.append("#pragma unroll 1")
     of.line(f"while ({at} < {total}) {one}();")
     of.close()
-
-
-def ranges(of: GroupBody, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
-    """The ranges of a nest, where the kernel does not change them: a thread then has the same points again."""
-    found = tuple((a.start, a.stop, a.step) for a in axes)
-    moves = any(variables_read(e) & of.moving or buffers_read(e) for r in found for e in r)
-    return None if moves else found
 
 
 def accumulated(statements: Sequence[n.Stmt]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import exprs, walk
+from transkern.ir.traverse import buffers_read, exprs, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Unit, extent_of, variable_at
 
@@ -43,16 +43,16 @@ class Odometer:
         return ", ".join(added + carried)
 
 
-def open_in_turn(
-    of: GroupBody, axes: Sequence[n.Loop], first: str, size: str, inner: Sequence[n.Stmt], again: bool
-) -> Expr:  # fmt: skip
-    """Opens one loop over all points of `axes`, from `first` by `size`, perhaps in a block of its own, and
-    gives its variable. `again`: a loop in order comes back to it, and finds the same extents."""
+def open_points(of: GroupBody, axes: Sequence[n.Loop], first: str, size: str, inner: Sequence[n.Stmt]) -> Expr:
+    """Opens one loop over all points of `axes`, from `first` by `size`, perhaps in a block with what it begins with
+    (`close_to`); its variable."""
+    if len(axes) == 1:
+        return of.open_nest(axes, first, size)
     q = "_".join(ident(a.axis) for a in axes) + "_at"
     plain = [a.start == b.ZERO and a.step == b.ONE for a in axes]
     places = [ident(a.axis) if plain[k] else of.unit.local(f"place_{k}") for k, a in enumerate(axes)]
     before = len(of.lines)
-    turns = begin(of, axes, first, size, again)
+    turns = begin(of, axes, first, size, comes_back(of, axes))
     if (declared := of.lines[before:]):  # names of this nest alone
         del of.lines[before:]
         of.open("")
@@ -65,6 +65,24 @@ def open_in_turn(
         if not is_plain:
             of.line(variable_at(of.unit, a, Var(place, "index")))
     return Var(q, "index")
+
+
+def close_to(of: GroupBody, depth: int) -> None:
+    """Closes what has been opened at `depth`."""
+    while of.depth > depth:
+        of.close()
+
+
+def comes_back(of: GroupBody, axes: Sequence[n.Loop]) -> bool:
+    """Whether a loop in order comes back to a nest, and finds the same extents."""
+    return of.is_outermost and bool(of.left) and ranges(of, axes) is not None
+
+
+def ranges(of: GroupBody, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
+    """The ranges of a nest, where the kernel does not change them: a thread then has the same points again."""
+    found = tuple((a.start, a.stop, a.step) for a in axes)
+    moves = any(variables_read(e) & of.moving or buffers_read(e) for r in found for e in r)
+    return None if moves else found
 
 
 def begin(of: GroupBody, axes: Sequence[n.Loop], first: str, size: str, again: bool = False) -> Odometer:

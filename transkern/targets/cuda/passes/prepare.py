@@ -46,9 +46,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 from transkern.targets.cuda.failures import check_in_kernels
-from transkern.targets.cuda.far import count_iterations
 from transkern.targets.cuda.nests import is_long, nest, own
-from transkern.targets.cuda.small import merge_small_kernels
+from transkern.targets.cuda.passes.far import count_iterations
+from transkern.targets.cuda.passes.small import merge_small_kernels
 
 
 def prepare(program: n.Program) -> n.Program:
