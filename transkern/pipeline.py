@@ -139,7 +139,6 @@ from transkern.fuse.schedule.products import loop_products
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
-from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.batches import batch_sorts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.first_few import select_first
@@ -160,6 +159,7 @@ from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.fuse.states.updates import merge_updates
 from transkern.fuse.states.whole import hand_out_whole
+from transkern.fuse.waves.wavefront import tile_wavefronts
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.nodes import Library, Program, Stmt
 from transkern.ir.traverse import bodies, buffers_written, walk

@@ -18,8 +18,8 @@ from transkern.analysis.accesses import Level
 from transkern.analysis.bands import Distance, constant_distances
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.lowering.copies import with_own_names
-from transkern.fuse.schedule.slant import slant_of, slanted
-from transkern.fuse.schedule.sweeps import at_once, is_repeated
+from transkern.fuse.waves.slant import slant_of, slanted
+from transkern.fuse.waves.sweeps import at_once, is_repeated
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
