@@ -88,7 +88,7 @@ from transkern.fuse.loops.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.loops.neighbours import write_out_windows
 from transkern.fuse.loops.overwritten import choose_overwritten
 from transkern.fuse.loops.parallel import parallelise, parallelise_for_cuda, parallelise_with_checks
-from transkern.fuse.loops.recompute import recompute
+from transkern.fuse.loops.recompute import recompute, recompute_for_cuda
 from transkern.fuse.loops.shift import predicate_stores, shift_loops
 from transkern.fuse.loops.split import split_loops
 from transkern.fuse.loops.steps import compute_by_steps
@@ -144,7 +144,6 @@ from transkern.fuse.schedule.products import loop_products
 from transkern.fuse.schedule.push import push_recurrences
 from transkern.fuse.schedule.timetiles import tile_time
 from transkern.fuse.schedule.turn import turn_arrays, turn_reductions
-from transkern.fuse.schedule.wavefront import tile_wavefronts
 from transkern.fuse.sorts.batches import batch_sorts
 from transkern.fuse.sorts.before_loops import sort_before_loops, sort_before_loops_for_cuda
 from transkern.fuse.sorts.first_few import select_first
@@ -166,6 +165,7 @@ from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.fuse.states.updates import merge_updates
 from transkern.fuse.states.whole import hand_out_whole
+from transkern.fuse.waves.wavefront import tile_wavefronts
 from transkern.ir.generators import SharedGenerator
 from transkern.ir.nodes import Library, Program, Stmt
 from transkern.ir.traverse import bodies, buffers_written, walk
@@ -375,6 +375,10 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 _FOR_CUDA: dict[Pass, Pass] = {parallelise: parallelise_for_cuda, unroll_short: unroll_short_for_cuda}
+_BEFORE_LOOPS_FOR_CUDA: dict[Pass, Pass] = {
+    recompute: recompute_for_cuda,
+    sort_before_loops: sort_before_loops_for_cuda,
+}
 _COALESCED = DEVICE_PASSES.index(coalesce_copies) + 1
 _INVARIANT = DEVICE_PASSES.index(HOLDING_PASSES[0])
 _HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
@@ -389,7 +393,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     turn_operands,  # while copies are array statements
     *DEVICE_PASSES[1:_COALESCED],
     double_states,  # when copies of states are the states; before array statements become loops
-    *(sort_before_loops_for_cuda if p is sort_before_loops else p for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
+    *(_BEFORE_LOOPS_FOR_CUDA.get(p, p) for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
     settle_differences,  # so that ranges decide what is checked of them
     check_ahead,  # what is left, before anything asks for loops without checks
     ask_sizes_ahead,  # before what else reads places is fused with what makes them

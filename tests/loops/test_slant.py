@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern.fuse.schedule.slant import slant_of
+from transkern.fuse.waves.slant import slant_of
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import PASSES, program_of

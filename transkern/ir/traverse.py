@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from transkern.ir import nodes as n
-from transkern.ir.build import affine, compare, constant, map_expr, substitute
+from transkern.ir.build import ONE, ZERO, affine, compare, constant, map_expr, sub, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.expr import buffers_read as buffers_read
 from transkern.ir.expr import variables_read as variables_read
@@ -381,3 +381,12 @@ def names_in(statement: n.Stmt) -> frozenset[str]:
     """The buffers and scalars that the statement, or one inside it, reads or sets."""
     found = (buffers_used(statement), buffers_written(statement), scalars_used(statement), scalars_set(statement))
     return frozenset[str]().union(*found)
+
+
+def upward(s: n.Loop) -> n.Loop:
+    """A loop by one or minus one as one that counts its iterations, or begins where it did and goes up."""
+    if constant(s.step) == 1:
+        return s
+    at = sub(s.start, Var(s.axis, "index"))
+    body = map_block(s.body, lambda e: at if isinstance(e, Var) and e.name == s.axis else None)
+    return replace(s, start=ZERO, stop=sub(s.start, s.stop), step=ONE, body=body)

@@ -73,7 +73,7 @@ warp_scan has_failed put_failure row_failed is_last_block Block Warp Grid Thread
 Larger Smaller Plus Or AddExactly RunExactly add_double run_double numpy numpy_ndarray numpy_empty overlap kept methods
 module why reason function as_array new_array large_array take_array add_exactly block_free block_buffer block_type
 block_slots block_spec keep_it running_value reserve release lowest as_double tell failed_at listen wants_errors
-flags_here lower_flags tell_flags is_readonly overlaps_itself stream meet meeting leave_core self unused
+flags_here lower_flags tell_flags is_readonly overlaps_itself stream meet meeting leave_core self unused quotient carry
 """
 
 _TYPE = re.compile(

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from transkern.analysis.verdicts import reads_of
 from transkern.fuse.devices.swapped import is_whole, swapped
 from transkern.fuse.lowering.copies import with_names, with_own_names
-from transkern.fuse.schedule.wavefront import LEAST, Waves, by_waves
+from transkern.fuse.waves.wavefront import LEAST, Waves, by_waves
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var

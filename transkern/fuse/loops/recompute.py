@@ -35,6 +35,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    is_in_order,
     map_block,
     own_exprs,
     scalars_set,
@@ -54,6 +55,9 @@ _CHEAP = frozenset(
 )  # fmt: skip
 _OPERATIONS = 6
 """Up to as many are worth while for each time that an element is read."""
+_IN_STEPS, _TIMES, _LONG = 16, 3, 256
+"""The same in a loop in order on a GPU, whose threads all meet behind each array that an iteration makes; how often an
+element may be read then, and how long the value's text may be."""
 _READERS = (n.Define, n.Let, n.Write, n.Filter, n.Assign, n.Store, n.Accumulate, n.If, n.Scatter, n.Scan)
 """What reads elements, and nothing but elements."""
 _TAKERS = (n.Define, n.Let, n.Write, n.Filter, n.Guard, n.Scatter)
@@ -70,9 +74,18 @@ _MEMORY = 3
 
 def recompute(program: n.Program) -> n.Program:
     """The program without temporaries that are computed as easily as they are read."""
+    return _recomputed(program, in_steps=False)
+
+
+def recompute_for_cuda(program: n.Program) -> n.Program:
+    """The same; of those that iterations of a loop in order make, also some that take more operations."""
+    return _recomputed(program, in_steps=True)
+
+
+def _recomputed(program: n.Program, in_steps: bool) -> n.Program:
     program = _without(program, _known_from_subscripts(program))
     for _ in range(_ROUNDS):
-        found = _Fresh(program).found()
+        found = _Fresh(program, in_steps).found()
         if not found:
             break
         program = _without(program, found)
@@ -129,12 +142,12 @@ def _known_from_subscripts(program: n.Program) -> list[n.Define]:
     ]  # fmt: skip
 
 
-def _is_cheap_temporary(s: n.Define, program: n.Program) -> bool:
+def _is_cheap_temporary(s: n.Define, program: n.Program, most: int = _OPERATIONS) -> bool:
     made = program.buffers[s.buffer]
-    return made.role == "temporary" and made.dtype == s.value.dtype and _is_cheap(s.value)
+    return made.role == "temporary" and made.dtype == s.value.dtype and _is_cheap(s.value, most)
 
 
-def _is_cheap(value: Expr) -> bool:
+def _is_cheap(value: Expr, most: int) -> bool:
     """Whether a value takes few operations, and none that may fail, on elements, subscripts and numbers.
 
     What a value takes twice is computed once.
@@ -144,7 +157,7 @@ def _is_cheap(value: Expr) -> bool:
         match e:
             case Apply(op):
                 count += op != "cast" or e.dtype != e.args[0].dtype
-                if op not in _CHEAP or count > _OPERATIONS or e.dtype.startswith("complex"):
+                if op not in _CHEAP or count > most or e.dtype.startswith("complex"):
                     return False
             case Load(_, index) if any(map(buffers_read, index)):
                 return False
@@ -186,8 +199,10 @@ class _Read(NamedTuple):
 class _Fresh:
     """Finds what may be computed again because what it is made of has not changed."""
 
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, program: n.Program, in_steps: bool) -> None:
         self.program = program
+        loops = (s for s in walk(program.body) if in_steps and is_in_order(s))
+        self.in_steps = {id(x) for s in loops for x in walk((s,)) if isinstance(x, n.Define)}
         self.readers: dict[str, list[n.Stmt]] = defaultdict(list)
         self.writers: Counter[str] = Counter()
         self.cheap: dict[str, n.Define] = {}
@@ -198,7 +213,7 @@ class _Fresh:
         statements = list(walk(self.program.body))
         cheap = [
             s for s in statements
-            if isinstance(s, n.Define) and (_is_cheap_temporary(s, self.program) or self.is_copy(s))
+            if isinstance(s, n.Define) and (_is_cheap_temporary(s, self.program, self.most(s)) or self.is_copy(s))
         ]  # fmt: skip
         if not cheap:
             return []
@@ -210,6 +225,10 @@ class _Fresh:
             self.writers.update(buffers_written(own))
         self.block(self.program.body)
         return list(self.chosen.values())
+
+    def most(self, s: n.Define) -> int:
+        """The most operations that a value may take."""
+        return _IN_STEPS if id(s) in self.in_steps else _OPERATIONS
 
     def block(self, statements: tuple[n.Stmt, ...]) -> None:
         for k, s in enumerate(statements):
@@ -236,6 +255,8 @@ class _Fresh:
         found = [x for reader in readers for x in self.reads(reader, s)]
         fuses = all(x.is_in_order(s) for x in found) and not any(isinstance(x, n.Scatter) for x in readers)
         if fuses or not all(x.is_once(s) for x in found):
+            return False
+        if not _is_cheap(s.value, _OPERATIONS) and (len(set(found)) > _TIMES or len([*walk_expr(s.value)]) > _LONG):
             return False
         if any(divides_for(x, s.buffer) for x in readers) or self.asks_places(s):
             return False

@@ -66,6 +66,5 @@ class _Splitting(Walk):
                 continue
             if k:
                 part = with_own_names(part, self.names, self.variables, self.buffers, private)
-            made = part if k == 1 else self.inside(part)
-            out.append(made)
+            out.append(self.inside(part))
         return out

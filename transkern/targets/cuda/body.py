@@ -54,6 +54,9 @@ class Unit:
     guards: list[n.Guard] = field(default_factory=list)
     locals: dict[str, str] = field(default_factory=dict)
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
+    # of nests that loops in order come back to: names of what threads begin with, and what declares them in a kernel
+    begun: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    before_loops: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES, prefix=PREFIX, wrap=True)

@@ -9,8 +9,8 @@ from transkern.ir.traverse import exprs, walk
 from transkern.targets.cuda.failures import checks_of
 from transkern.targets.cuda.kernels import KernelPrinter
 from transkern.targets.cuda.launcher import Launcher
+from transkern.targets.cuda.passes.prepare import prepare
 from transkern.targets.cuda.prelude import compose
-from transkern.targets.cuda.prepare import prepare
 from transkern.targets.naming import CUDA, function_name, with_names
 from transkern.targets.told import check_told
 

@@ -27,10 +27,11 @@ from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.forms.folds import fold_of, has_fold, print_fold, run_of
-from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, ranges, start_parts
+from transkern.targets.cuda.forms.loops import accumulated, end_parts, print_elements, print_search, start_parts
+from transkern.targets.cuda.forms.odometer import close_to, open_points, ranges
 from transkern.targets.cuda.forms.scans import print_compact, print_scan
 from transkern.targets.cuda.forms.tiles import Tile
-from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search
+from transkern.targets.cuda.nests import has_parallel, is_for_a_block, nest, rows_for_warps, search, single
 from transkern.targets.cuda.spelling import TYPES
 
 
@@ -58,6 +59,7 @@ class GroupBody(Body):
         self.is_block = group == "block"
         self.tall = False  # whether neighbouring threads have neighbouring points, not elements of one
         self.thread_number = f"{group}.rank()"
+        self.is_outermost = False  # whether the group is there from the kernel's first line on
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
         self.left: list[set[Access]] = []  # what was pending at each `break` of the open loops
@@ -290,6 +292,8 @@ class GroupBody(Body):
                 print_fold(self, s, fold, lambda: self.in_order(s))
             else:
                 self.in_order(s)
+        elif (iteration := single(s)):
+            self.nested(iteration)
         elif (found := search(s)) is not None:
             print_search(self, s, found)
         elif self.warps and rows_for_warps(s):
@@ -346,7 +350,8 @@ class GroupBody(Body):
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         self.source(s)
-        self.open_nest(axes, f"{self.group}.warp()", f"{self.group}.warps()")
+        depth = self.depth
+        open_points(self, axes, f"{self.group}.warp()", f"{self.group}.warps()", inner)
         self.line("Warp warp;")
         body = GroupBody(self.unit, "warp", self.kernel, self.depth, warps=False)
         body.held, body.cited = self.held, self.cited
@@ -354,7 +359,7 @@ class GroupBody(Body):
         if body.pending and (self.left or self.several):  # the warp comes back to elements that are no lane's own
             body.line("warp.sync();")
         self.take(body)
-        self.close()
+        close_to(self, depth)
         end_parts(self, parts)
 
     # --- accumulators that live outside a loop

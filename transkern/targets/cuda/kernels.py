@@ -26,6 +26,7 @@ from transkern.targets.cuda.forms.bins import Bins, bins_of, close_bins, open_bi
 from transkern.targets.cuda.forms.columns import has_columns, print_columns
 from transkern.targets.cuda.forms.folds import run_of
 from transkern.targets.cuda.forms.loops import accumulated, counts_alone, print_counts, print_sums
+from transkern.targets.cuda.forms.odometer import take_begun
 from transkern.targets.cuda.forms.parts import open_points, shares_nest, shares_points, stores_elements
 from transkern.targets.cuda.forms.scans import scan_width
 from transkern.targets.cuda.forms.tiles import Tile, print_tile, tile_of
@@ -44,6 +45,7 @@ from transkern.targets.cuda.launches import (
     Launch,
 )
 from transkern.targets.cuda.nests import (
+    bytes_touched,
     goes_on,
     has_parallel,
     is_long,
@@ -170,6 +172,7 @@ class KernelPrinter:
         after = kernel.body[kernel.body.index(loop) + 1 :]
         if rows or accumulators:
             group.line("Block block;")
+        begins = len(group.lines)
         self.variables(group, kernel, scalars)
         group.scopes.append({s.name for s in before if isinstance(s, n.Accumulator)})
         for k, s in enumerate(before):
@@ -187,6 +190,7 @@ class KernelPrinter:
             body.order, body.loops = order, 1
             body.held, body.cited = group.held, group.cited
             body.slice_number = "blockIdx.x", "block"
+            body.is_outermost = True
             body.tile = tile = tile_of(self.program, inner)
             if tile is not None:
                 print_tile(body, tile, [s for s in inner if isinstance(s, n.Alloc)])
@@ -244,6 +248,7 @@ class KernelPrinter:
             self.finish(group, accumulators)
             group.settle(loop)
         group.block(after)
+        group.lines[begins:begins] = take_begun(self.unit)
         slices = self.slices(params)
         opening = self.opening
         if opening:
@@ -337,8 +342,10 @@ class KernelPrinter:
         before = len(self.unit.guards)
         buffers, scalars, params = parameters(self.program, self.whole, shared=True)
         group = GroupBody(self.unit, "group", kernel)
+        group.is_outermost = True
         self.variables(group, kernel, scalars)
         group.nested(kernel.body)
+        group.lines[:0] = take_begun(self.unit)
         guards = self.guards()
         slices = self.slices(params)
         opening, passed = self.opening, list(params)
@@ -367,7 +374,8 @@ class KernelPrinter:
 
         signature = f"template <class Group>\n{PREFIX} void {name}_by({wrapped(['Group &group', *params])}) {{\n"
         text = signature + text
-        cooperative = bool(counts) and has_parallel(kernel)
+        few = all((most := b.constant(e)) is not None and most <= BLOCK_THREADS for e in counts)
+        cooperative = not few and has_parallel(kernel)
         memory = self.unit.local("grid_memory")
         if cooperative:
             self.unit.pieces.add("grid")
@@ -379,7 +387,8 @@ class KernelPrinter:
             text += f"        Grid grid({memory});\n        {call('grid', 12)}\n        grid.leave();\n    }}\n}}\n"
         else:
             text += f"    Block block;\n    {call('block', 8)}\n}}\n"
-        launch = Launch("block", counts, steps_between_barriers(kernel))
+        touched = bytes_touched(self.program, kernel)
+        launch = Launch("block", counts, steps_between_barriers(kernel), touched=touched)
         return KernelText(name, text, buffers, scalars, launch, guards, (), cooperative, slices, bool(opening))
 
 

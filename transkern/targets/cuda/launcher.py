@@ -424,7 +424,7 @@ class Launcher:
                 each = "" if kernel.launch.each == 1 else f", {kernel.launch.each}"
                 self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)}{each})")
             case _ if kernel.cooperative:
-                given = [*counts, *(["rarely=True"] if kernel.launch.each > 1 else [])]
+                given = [*counts, *pieces.how_often(kernel.launch)]
                 self.line(f"blocks, threads, grid_memory = {self.use('_group')}({', '.join(given)})")
             case _:
                 self.line(f"threads = {self.use('_together')}({', '.join(counts) or 1})")

@@ -33,6 +33,7 @@ class Launch:
     each: int = 1  # elements a thread; of a block, steps after which those of a grid meet
     along: bool = False  # of ``parts``: the elements of a point, not points, are neighbours in memory
     short: bool = True  # and also for points that have few
+    touched: int = 0  # of ``block``: bytes that a point of its loops asks memory for
 
 
 @dataclass(slots=True)

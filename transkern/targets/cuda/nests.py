@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import bodies, exprs, is_in_order, variables_read, walk
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import bodies, exprs, is_in_order, map_block, variables_read, walk
 from transkern.targets.cuda.launches import BLOCK_THREADS
 
 SMALL = 32
@@ -38,6 +39,19 @@ def steps_between_barriers(kernel: n.Kernel) -> int:
         b.constant(s.step) or 1 if isinstance(s, n.Loop) and any(map(is_for_a_block, s.body)) else 1 for s in found
     ]
     return min(blocks, default=1)
+
+
+def bytes_touched(program: n.Program, kernel: n.Kernel) -> int:
+    """The most bytes that a point of the innermost loops asks memory for, less what its neighbour asks for, too."""
+    most = 0
+    for s in walk(kernel.body):
+        if not (isinstance(s, n.Loop) and s.kind == "parallel") or any(map(has_parallel, s.body)):
+            continue
+        loads = {(e.buffer, e.index) for e in exprs(s.body) if isinstance(e, Load)}
+        stores = {(x.buffer, x.index) for x in walk(s.body) if isinstance(x, n.Store)}
+        moving = [buffer for buffer, index in (*loads, *stores) if any(s.axis in variables_read(e) for e in index)]
+        most = max(most, sum(itemsize(program.buffers[buffer].dtype) for buffer in moving))
+    return most
 
 
 def one_loop(kernel: n.Kernel) -> n.Loop | None:
@@ -84,6 +98,14 @@ def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:
         axes.append(inner)
         body = inner.body
     return axes, body
+
+
+def single(s: n.Loop) -> tuple[n.Stmt, ...]:
+    """What the one iteration of a loop shares between threads, where it has one and does nothing else; else nothing."""
+    loops = all(isinstance(x, n.Loop) and x.kind == "parallel" for x in s.body)
+    if s.step != b.ONE or b.difference(s.stop, s.start) != 1 or not loops:
+        return ()
+    return map_block(s.body, lambda e: s.start if e == Var(s.axis, "index") else None)
 
 
 def search(s: n.Loop) -> n.Accumulate | None:

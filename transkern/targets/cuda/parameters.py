@@ -7,10 +7,19 @@ from collections.abc import Sequence
 from transkern.fuse.lowering.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.highest import highest
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import bodies, buffers_read, buffers_written, exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    buffers_written,
+    exprs,
+    resolved,
+    scalars_set,
+    variables_read,
+    walk,
+)  # fmt: skip
 from transkern.ir.uses import reads_before_set
 from transkern.targets.clike import ident
 from transkern.targets.cuda.spelling import TYPES
@@ -98,9 +107,11 @@ def alloc_dims(program: n.Program, kernel: n.Kernel) -> dict[str, tuple[Expr, ..
 
 def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
     """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along. A
-    loop that goes along two dimensions at once (a diagonal) has no more than the shorter one."""
+    loop that goes along two dimensions at once (a diagonal) has no more than the shorter one; another one beside it (a
+    diagonal's sweep) no more than it says itself."""
     found: dict[Expr, None] = {}
     axes: dict[str, frozenset[str]] = {}  # the parallel loops that a name goes along
+    ends = _known_ends(kernel)
     made_here = alloc_dims(program, kernel)
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning)) or (isinstance(s, n.Loop) and s.kind == "parallel"):
@@ -117,13 +128,33 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
         sizes: dict[frozenset[str], Expr] = {}
         for d, e in zip(dims, index, strict=True):
             loops = frozenset[str]().union(*(axes[name] for name in variables_read(e) if name in axes))
+            beside = loops - frozenset[str]().union(*(x for x in sizes if len(x) == 1))
             if len(loops) == 1 and loops in sizes:
                 sizes[loops] = b.minimum(sizes[loops], d)
+            elif len(loops) > len(beside) and all(x in ends for x in beside):
+                sizes[loops] = b.product(tuple(ends[x] for x in beside))
             elif loops:
                 sizes[loops] = b.mul(sizes[loops], d) if loops in sizes else d
         if sizes:
             found[b.product(tuple(sizes.values()))] = None
     return tuple(found)
+
+
+def _known_ends(kernel: n.Kernel) -> dict[str, Expr]:
+    """What the variables of parallel loops do not reach, where the host knows it: `min(…, steps)`."""
+    inside = scalars_set(kernel) | {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
+    lets = {s.name: s.value for s in walk(kernel.body) if isinstance(s, n.Let)}
+
+    def known(e: Expr) -> Expr | None:
+        if not (variables_read(e) & inside or buffers_read(e)):
+            return e
+        if isinstance(e, Apply) and e.op == "minimum":
+            return next((x for x in map(known, e.args) if x is not None), None)
+        return None
+
+    loops = [s for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"]
+    ends = {s.axis: known(resolved(s.stop, lets)) for s in loops}
+    return {axis: b.maximum(e, b.ONE) for axis, e in ends.items() if e is not None}
 
 
 def left_in(program: n.Program) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
-from transkern.targets.cuda.launches import COLUMNS, DOWN, MANY_STEPS, SHORT_ROWS, TILED
+from transkern.targets.cuda.launches import COLUMNS, DOWN, MANY_STEPS, SHORT_ROWS, TILED, Launch
 from transkern.targets.cuda.prelude import MOST_SHARED, SHARING
 from transkern.targets.rooms import begin_anew
 
@@ -14,6 +14,7 @@ BLOCK = 1024  # threads of a block that works alone, at most, and of each block 
 ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
 SHARED_FROM = 131_072  # threads with which a device is busy: points of which there are fewer share them
 ROWS_FILL = 524_288  # threads of all rows that are more than a device has at a time
+TOUCHED = 20  # bytes that a position asks memory for, or fewer: one multiprocessor gets 64 a cycle
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
@@ -229,10 +230,10 @@ def _nothing():
 _GRID_FROM = {GRID_FROM}  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 
-def _group(*counts, rarely=False):
-    """Blocks and threads that work together on up to so many positions, and what the blocks need to meet, `rarely`
-    or in each step."""
-    if max(counts) < (_GRID_FROM // 8 if rarely else _GRID_FROM):
+def _group(*counts, rarely=False, touched={TOUCHED}):
+    """Blocks and threads that work together on up to so many positions, for each of which `touched` bytes are asked of
+    memory, and what the blocks need to meet, `rarely` or in each step."""
+    if max(counts) * touched < {TOUCHED} * (_GRID_FROM // 8 if rarely else _GRID_FROM):
         return 1, _together(*counts), _nothing()
     blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
     return blocks, {BLOCK}, _kept(16 + 32 * blocks, np.uint8)
@@ -275,6 +276,12 @@ _NEEDS = {
     "_sharing": ("_multiprocessors", "_blocks_of", "_kept", "_nothing"),
     "_raise_failed": ("_shown",), "_raise_changed": ("_shown",),
 }  # fmt: skip
+
+
+def how_often(launch: Launch) -> list[str]:
+    """What `_group` is told beside the sizes."""
+    rarely = ["rarely=True"] if launch.each > 1 else []
+    return rarely + ([f"touched={launch.touched}"] if launch.touched > TOUCHED else [])
 
 
 def helpers(used: Iterable[str]) -> str:

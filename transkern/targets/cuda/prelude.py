@@ -306,6 +306,19 @@ static __device__ __forceinline__ long long quotient(const long long a, const lo
 }
 """
 
+ODOMETER = r"""
+// How many times `count`, which is positive, goes into the number of a thread.
+static __device__ __forceinline__ int quotient(const int number, const long long count) {
+    return count > number ? 0 : (int)((unsigned)number / (unsigned)count);
+}
+// A place less than two rounds of `count` on, less the round that it has made, which counts in the place before it.
+static __device__ __forceinline__ void carry(long long &place, const long long count, long long &before) {
+    const bool is_beyond = place >= count;
+    place -= is_beyond ? count : 0;
+    before += is_beyond;
+}
+"""
+
 LAST_BLOCK = r"""
 // Whether this block is the last of the grid to come here: it sees what the others stored before. The next launch
 // counts from zero again.
@@ -327,7 +340,7 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place
     places``, ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``share``,
-    ``turned``, ``interleaved``, ``last_block``, ``quotient``."""
+    ``turned``, ``interleaved``, ``last_block``, ``quotient``, ``odometer``."""
     pieces = set(used)
     if "row_failed" in pieces:
         pieces.add("put_failure")
@@ -367,6 +380,7 @@ def compose(used: Iterable[str]) -> str:
         ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
         ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("share", SHARE), ("turned", TURNED),
         ("interleaved", INTERLEAVED), ("last_block", LAST_BLOCK), ("quotient", QUOTIENT),
+        ("odometer", ODOMETER),
     )  # fmt: skip
     parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")

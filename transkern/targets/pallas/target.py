@@ -26,7 +26,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
     from transkern.fuse.scalars.hoist import hoist_gathers, hoist_gathers_of_rows
-    from transkern.fuse.schedule.wavefront import order_large_by_waves
+    from transkern.fuse.waves.wavefront import order_large_by_waves
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.columns import hold_columns
     from transkern.targets.pallas.passes.exits import leave_once

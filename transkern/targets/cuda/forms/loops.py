@@ -10,16 +10,15 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
-    buffers_read,
     buffers_written,
     exprs,
-    variables_read,
     walk,
 )  # fmt: skip
 from transkern.records import replace
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import Spread, within
 from transkern.targets.cuda.body import extent_of, has_guards, variable_at
+from transkern.targets.cuda.forms.odometer import begin, close_to, comes_back, keep_rolled, open_points, ranges
 from transkern.targets.cuda.forms.tiles import print_held
 from transkern.targets.cuda.nests import nest
 from transkern.targets.cuda.spelling import TYPES
@@ -70,6 +69,7 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
         of.expect_failures()
     of.source(s)
     order: Expr
+    depth = of.depth
     if aligned:
         start = (
             f"{of.group}.start({of.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{of.group}.rank()"
@@ -84,18 +84,19 @@ def print_elements(of: GroupBody, s: n.Loop) -> None:
             print_sums(of, s, inner, start, f"{of.group}.size()", under_way(inner))
             end_parts(of, parts)
             return
+        keep_rolled(of, inner)
         of.open(f"for (long long {i} = {start}; {i} < {of.c.operand(s.stop)}; {i} += {of.group}.size())")
     else:
         if outer and len(axes) > 1 and all(isinstance(x, (n.Let, n.Accumulate)) for x in inner):
             print_reduction(of, axes, inner)
             end_parts(of, parts)
             return
-        order = of.open_nest(axes, f"{of.group}.rank()", f"{of.group}.size()")
+        order = open_points(of, axes, f"{of.group}.rank()", f"{of.group}.size()", inner)
     body = of.thread_body(order)
     body.loops = 1
     body.nested(inner)
     of.take(body)
-    of.close()
+    close_to(of, depth)
     if guarded:
         of.stop_if_failed()
     end_parts(of, parts)
@@ -205,22 +206,14 @@ def _print(of: GroupBody, order: Expr, inner: Sequence[n.Stmt]) -> None:
 
 
 def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stmt]) -> None:
-    """A reduction over several axes: from point to point a thread counts on as an odometer does, so that it divides in
-    the beginning alone, and has several loads under way."""
-    unit, c, several = of.unit, of.c, range(len(axes) - 1, 0, -1)
-    counts, places, steps = ([unit.local(f"{what}_{k}") for k in range(len(axes))] for what in ("count", "place", "by"))
+    """A reduction over several axes, with several loads under way."""
+    unit, c = of.unit, of.c
     at, rank, size = unit.local("point"), f"{of.group}.rank()", f"{of.group}.size()"
-    unit.pieces.add("quotient")
+    places = [unit.local(f"place_{k}") for k in range(len(axes))]
     of.open("")  # the names below are its own
-    for k in several:
-        of.line(f"const long long {counts[k]} = {c.expr(b.maximum(extent_of(axes[k]), b.ONE))};")
-    of.line(f"long long {', '.join(places)}, {', '.join(steps)};")
-    for names, number in ((places, rank), (steps, size)):
-        of.line(f"{names[0]} = {number};")
-        for k in several:  # what is left goes from axis to axis
-            of.line(f"{names[k]} = {names[0]};")
-            of.line(f"{names[0]} = quotient({names[0]}, {counts[k]});")
-            of.line(f"{names[k]} -= {names[0]} * {counts[k]};")
+    turns = begin(of, axes, rank, size, comes_back(of, axes))
+    started = (f"{place} = {first}" for place, first in zip(places, turns.first, strict=True))
+    of.line(f"long long {', '.join(started)};")
     total = c.operand(b.product(tuple(map(extent_of, axes))))
     one, turn = unit.local("one"), unit.local("k")
     of.line(f"long long {at} = {rank};")
@@ -228,15 +221,7 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     for a, place in zip(axes, places, strict=True):
         of.line(variable_at(unit, a, Var(place, "index")))
     _print(of, Var(at, "index"), inner)
-    carried = ""
-    for j in several:
-        of.line(f"{places[j]} += {steps[j]}{carried};")
-        carry = unit.local(f"carry_{j}")
-        of.line(f"const int {carry} = {places[j]} >= {counts[j]};")
-        of.line(f"if ({carry}) {places[j]} -= {counts[j]};")
-        carried = f" + {carry}"
-    of.line(f"{places[0]} += {steps[0]}{carried};")
-    of.line(f"{at} += {size};")
+    of.line(f"{at} += {size}, {turns.go_on(places)};")
     of.close("};")
     for count in under_way(inner):  # a loop that is left amid its copies would wait for each load
         of.lines.append("#pragma unroll 1")
@@ -246,13 +231,6 @@ def print_reduction(of: GroupBody, axes: Sequence[n.Loop], inner: Sequence[n.Stm
     of.lines.append("#pragma unroll 1")
     of.line(f"while ({at} < {total}) {one}();")
     of.close()
-
-
-def ranges(of: GroupBody, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
-    """The ranges of a nest, where the kernel does not change them: a thread then has the same points again."""
-    found = tuple((a.start, a.stop, a.step) for a in axes)
-    moves = any(variables_read(e) & of.moving or buffers_read(e) for r in found for e in r)
-    return None if moves else found
 
 
 def accumulated(statements: Sequence[n.Stmt]) -> list[str]:

@@ -175,6 +175,7 @@ std::unique_ptr<Block> make_block(const uint3& index) {
     auto made = std::make_unique<Block>();
     made->index = index;
     made->warps = std::vector<Warp>((block_threads + LANES - 1) / LANES);
+    made->variables.reserve(64);  // what moves memory is seen by ThreadSanitizer: these are declared by any thread
     made->variables.push_back({nullptr, allocate(dynamic_bytes, 128), dynamic_bytes});
     poison_memory(made->variables[0].address, dynamic_bytes);
     return made;

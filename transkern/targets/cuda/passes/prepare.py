@@ -47,11 +47,14 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.targets.cuda.failures import check_in_kernels
 from transkern.targets.cuda.nests import is_long, nest, own
+from transkern.targets.cuda.passes.far import count_iterations
+from transkern.targets.cuda.passes.small import merge_small_kernels
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return check_in_kernels(sink_names(branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))))
+    found = branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
+    return merge_small_kernels(check_in_kernels(sink_names(count_iterations(found))))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from transkern.analysis.accesses import Level
 from transkern.analysis.bands import Distance, constant_distances
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.lowering.copies import with_own_names
-from transkern.fuse.schedule.slant import slant_of, slanted
+from transkern.fuse.waves.slant import slant_of, slanted
+from transkern.fuse.waves.sweeps import at_once, is_repeated
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, buffers_written, map_block, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, buffers_written, map_block, scalars_set, upward, variables_read, walk
 from transkern.records import replace
 
 _ROWS, _COLUMNS = 64, 256
@@ -101,7 +103,7 @@ class _Tiling(Walk):
 
         if not any(down and not across for down, across in distances) and len(distances) < 2:
             return list(rows(outer, whole)) if slant is not None else [self.inside(outer)]
-        skew = max(0, *(-(across // down) for down, across in distances if down))
+        skew = _skew(distances)
         plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
         return self.tiled(outer, whole, skew, rows, plain)
 
@@ -192,6 +194,9 @@ class Waves(_Tiling):
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         """A sweep back (from the last row, from the right) counts its rows and columns from where it begins."""
+        swept = self.swept(s) if isinstance(s, n.Loop) and not self.parallel else None
+        if swept is not None:
+            return [swept]
         turned = _turned(s) if isinstance(s, n.Loop) and not self.parallel else s
         if turned is not s:
             made = super().statement(turned)
@@ -199,11 +204,34 @@ class Waves(_Tiling):
                 return made
         return super().statement(s)
 
+    def swept(self, s: n.Loop) -> n.Stmt | None:
+        """Sweeps that follow each other as waves of all of them, or None where there are none."""
+        outer = s.body[0] if len(s.body) == 1 else None
+        if self.from_points or s.kind != "sequential" or b.constant(s.step) != 1 or not isinstance(outer, n.Loop):
+            return None
+        inner = _only_loop(outer) if outer.kind == "sequential" and b.constant(outer.step) == 1 else None
+        if inner is None or not _plain(inner) or not is_repeated(s, outer, inner):
+            return None
+        whole = self.judged(s)
+        if not whole.by_memory_alone or whole.raises:
+            return None
+        with self.scope():
+            self.forget(s.body)
+            self.levels.append(Level(s.axis, s.start, s.stop, 1))
+            found = self.distances(outer, inner)
+            self.levels.pop()
+        if found is None or not all(down or across for down, across in found[0]):
+            return None
+        distances, private = found
+        loop = at_once((s, outer, inner), _skew(distances), distances, self.names)
+        plain = with_own_names(s, self.names, self.variables, self.buffers, private)
+        return n.If(_enough(outer, inner), (loop,), (plain,), span=s.span)
+
     def ordered(
         self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
     ) -> list[n.Stmt]:
         """The loops as waves: the point in column ``j`` of row ``i`` is in wave ``j + (skew + 1) * i``."""
-        skew = max(0, *(-(across // down) for down, across in distances if down))
+        skew = _skew(distances)
         if not all(down or across for down, across in distances):
             return [self.inside(outer)]
         plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
@@ -223,12 +251,23 @@ class Waves(_Tiling):
         rows = n.Loop(row.name, first, last, b.ONE, "parallel", point, span=outer.span)
         count = b.add(width, b.mul(b.index(skew + 1), b.sub(height, b.ONE)))
         loop = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (rows,), span=outer.span)
-        least = b.index(LEAST)
-        enough = b.both(b.compare("greater_equal", height, least), b.compare("greater_equal", width, least))
+        enough = _enough(outer, inner)
         if self.from_points:
             points = b.compare("greater_equal", b.mul(height, width), b.index(self.from_points))
             enough = b.both(enough, points)
         return [n.If(enough, (loop,), (plain,), span=outer.span)]
+
+
+def _skew(distances: frozenset[Distance]) -> int:
+    """How far a row is behind the one above it, so that nothing comes from the right."""
+    return max(0, *(-(across // down) for down, across in distances if down))
+
+
+def _enough(outer: n.Loop, inner: n.Loop) -> Expr:
+    """Whether diagonals have something to gain."""
+    least = b.index(LEAST)
+    extents = (b.sub(x.stop, x.start) for x in (outer, inner))
+    return b.both(*(b.compare("greater_equal", e, least) for e in extents))
 
 
 def _turned(s: n.Loop) -> n.Loop:
@@ -239,16 +278,8 @@ def _turned(s: n.Loop) -> n.Loop:
     steps = [b.constant(x.step) for x in (s, loops[0])]
     if -1 not in steps or any(step not in (1, -1) for step in steps) or not _plain(loops[0]):
         return s
-    inner = _upward(loops[0])
-    return _upward(replace(s, body=tuple(inner if x is loops[0] else x for x in s.body)))
-
-
-def _upward(s: n.Loop) -> n.Loop:
-    if b.constant(s.step) == 1:
-        return s
-    at = b.sub(s.start, Var(s.axis, "index"))
-    body = map_block(s.body, lambda e: at if isinstance(e, Var) and e.name == s.axis else None)
-    return replace(s, start=b.ZERO, stop=b.sub(s.start, s.stop), step=b.ONE, body=body)
+    inner = upward(loops[0])
+    return upward(replace(s, body=tuple(inner if x is loops[0] else x for x in s.body)))
 
 
 class _LargeWaves(Waves):

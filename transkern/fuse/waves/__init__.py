@@ -1,0 +1,1 @@
+"""Loops that constant distances order, along diagonals and in slanted blocks of rows."""

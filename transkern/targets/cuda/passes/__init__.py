@@ -1,0 +1,1 @@
+"""What the CUDA target changes in a program before it prints it."""
