@@ -18,9 +18,9 @@ import pytest
 
 from tests.tools import COMPLETE, LEFT_OUT
 from transkern import pipeline
+from transkern.fuse.passes import PASSES, Pass
 from transkern.ir.nodes import Program
 from transkern.ir.verify import verified
-from transkern.pipeline import PASSES, Pass
 from transkern.runtime.caching import few
 from transkern.targets.cpu import build, compiler, library
 from transkern.targets.cuda.simulator import compile as simulated

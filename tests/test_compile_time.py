@@ -25,6 +25,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.state.learned import Learned
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written
+from transkern.fuse.passes import BEFORE_LOOPS, PASSES
 from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir.expr import NOWHERE, Apply, Expr, Var
 from transkern.targets.clike import CPrinter
@@ -83,7 +84,7 @@ def test_passes_ask_each_statement_once(one: Callable[[Any], Any]) -> None:
         function = TextScope("\n".join([*lines, "    return s"]), "<text>").function("f")
         types = types_from_annotations(function)
         assert types is not None
-        before = pipeline.PASSES[: pipeline.PASSES.index(one)]
+        before = PASSES[: PASSES.index(one)]
         program = pipeline.run(specialise(function, types), before)
         return counted(lambda: one(program))
 
@@ -425,7 +426,7 @@ def test_accesses_that_are_alike_are_asked_about_once(monkeypatch: pytest.Monkey
     def asked(count: int) -> int:
         updates = "\n".join("        x[0] = x[0] + x[k]" for _ in range(count))
         text = f"def f(x):\n    for k in range(1, len(x)):\n{updates}\n"
-        program = pipeline.program_of(text, "f", "f(float64[40])", pipeline.BEFORE_LOOPS)
+        program = pipeline.program_of(text, "f", "f(float64[40])", BEFORE_LOOPS)
         questions.clear()
         promote_elements(program)
         return len(questions)

@@ -19,7 +19,7 @@ from transkern.frontend.numpy.methods import METHODS
 from transkern.frontend.numpy.ufuncs import UFUNCS
 from transkern.frontend.python.math_module import FUNCTIONS as _MATH
 from transkern.frontend.translate.arguments import TABLE
-from transkern.pipeline import CUDA_PASSES, DEVICE_PASSES, PASSES
+from transkern.fuse.passes import CUDA_PASSES, DEVICE_PASSES, PASSES
 
 DOCS = Path(__file__).parents[1] / "docs"
 LANGUAGE = (DOCS / "language.md").read_text(encoding="utf-8")

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Load, Var
 from transkern.ir.verify import violations
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 SOURCE = """
 import numpy as np

@@ -12,9 +12,10 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern.errors import TOO_LARGE
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import variables_read, walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 from transkern.targets.pallas.passes.widths import BEYOND
 
 require("cc")

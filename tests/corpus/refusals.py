@@ -18,8 +18,9 @@ from transkern.frontend.numpy.ufuncs import UFUNCS
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import DEVICE_PASSES
 from transkern.ir.library import LIBRARY, has
-from transkern.pipeline import DEVICE_PASSES, run
+from transkern.pipeline import run
 from transkern.targets.cuda.emit import emit as cuda
 from transkern.targets.pallas.module.emit import emit as pallas
 

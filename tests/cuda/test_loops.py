@@ -22,9 +22,9 @@ from tests.tools import require
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import CUDA_PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
-from transkern.pipeline import CUDA_PASSES
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function
 from transkern.targets.cuda.sass import inspect

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import transkern
-from transkern import pipeline
 from transkern.debug import scripts
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import PASSES
 from transkern.ir.nodes import Program
 from transkern.options import Options
 from transkern.runtime.caching import cache
@@ -60,8 +60,7 @@ def broken(program: Program) -> Program:
 def bad(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The folder of the cache, in which reports are written; the pipeline has a pass that goes wrong."""
     monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
-    passes = pipeline.PASSES
-    monkeypatch.setattr(pipeline, "PASSES", (*passes[:9], broken, *passes[9:]))
+    monkeypatch.setattr("transkern.fuse.passes.PASSES", (*PASSES[:9], broken, *PASSES[9:]))
     return tmp_path
 
 
@@ -142,12 +141,12 @@ def test_rules_are_asked_behind_each_pass(monkeypatch: pytest.MonkeyPatch, tmp_p
     """`TRANSKERN_VERIFY_IR=1`, in a process of its own: the tests ask for it anyway."""
     code = """
 import dataclasses, numpy as np, transkern
-from transkern import pipeline
+from transkern.fuse import passes
 def f(x):
     return x + 1
 def lose(program):
     return dataclasses.replace(program, params=())
-pipeline.PASSES = (*pipeline.PASSES[:9], lose, *pipeline.PASSES[9:])
+passes.PASSES = (*passes.PASSES[:9], lose, *passes.PASSES[9:])
 transkern.compile(f, target="cpu")(np.arange(4.0))
 """
     file = tmp_path / "f.py"

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from transkern import pipeline
 from transkern.debug.__main__ import main
 from transkern.debug.arguments import drawn
 from transkern.debug.staged import first_fault, names
 from transkern.errors import CompileError
 from transkern.frontend.values.types import OpaqueType, parse_signature
 from transkern.fuse.lowering.canonical import canonicalise
+from transkern.fuse.passes import PASSES
 from transkern.ir.expr import Apply, Expr
 from transkern.ir.nodes import Program
 from transkern.ir.traverse import map_block
@@ -53,8 +53,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = pipeline.PASSES.index(canonicalise) + 1
-    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES[:at], swapped, *pipeline.PASSES[at:]))
+    at = PASSES.index(canonicalise) + 1
+    monkeypatch.setattr("transkern.fuse.passes.PASSES", (*PASSES[:at], swapped, *PASSES[at:]))
 
 
 def run(*given: str) -> Result:
@@ -88,7 +88,7 @@ def test_a_pass_that_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def double(x: Any) -> Any:
         return x * 2
 
-    monkeypatch.setattr(pipeline, "PASSES", (*pipeline.PASSES[:20], broken, *pipeline.PASSES[20:]))
+    monkeypatch.setattr("transkern.fuse.passes.PASSES", (*PASSES[:20], broken, *PASSES[20:]))
     fault = first_fault(double, [[np.arange(3.0)]])
     assert fault is not None and (fault.stage, fault.name) == (21, "broken") and "KeyError" in fault.problem
 

@@ -41,6 +41,7 @@ from transkern import pipeline
 from transkern.errors import CompileError
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir import printer
 from transkern.ir.build import map_expr
@@ -280,7 +281,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the pairs that do not meet there")
     parser.add_argument("--atleast", type=float, default=0.0, help="the share that must meet, for the exit status")
     given = parser.parse_args()
-    passes = pipeline.PASSES
+    passes = PASSES
     if given.after:
         passes = passes[: [p.__name__ for p in passes].index(given.after) + 1]
     console = Console()

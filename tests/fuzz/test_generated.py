@@ -24,6 +24,7 @@ from tests.fuzz.run import ENVIRONMENT, found_by_sanitizers, is_stopped, under_s
 from tests.fuzz.shrink import shrunk
 from tests.fuzz.simple_run import check
 from tests.tools import on_target, require
+from transkern.fuse.passes import PASSES
 
 COUNTS = {"cpu": 24, "cuda": 8, "pallas": 3}
 
@@ -174,7 +175,6 @@ def test_a_wrong_pass_is_named_and_the_program_made_small(monkeypatch: pytest.Mo
     """With a pass that turns additions around, the failure is found, blamed on it, and cut down to an addition."""
     from dataclasses import replace
 
-    from transkern import pipeline
     from transkern.ir.expr import Apply, Expr
     from transkern.ir.nodes import Program as Loops
     from transkern.ir.traverse import map_block
@@ -185,8 +185,8 @@ def test_a_wrong_pass_is_named_and_the_program_made_small(monkeypatch: pytest.Mo
 
         return replace(program, body=map_block(program.body, change))
 
-    passes = tuple(share_values if p.__name__ == "share_values" else p for p in pipeline.PASSES)
-    monkeypatch.setattr(pipeline, "PASSES", passes)
+    passes = tuple(share_values if p.__name__ == "share_values" else p for p in PASSES)
+    monkeypatch.setattr("transkern.fuse.passes.PASSES", passes)
     source = """import numpy as np
 
 def f(x, y):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.corpus.registry import difference, outcome
 from tests.fuzz.meeting import Subject, compared, loaded, spelling
-from transkern import pipeline
+from transkern.fuse.passes import PASSES
 
 MODULE = '''
 import numpy as np
@@ -41,7 +41,7 @@ def test_spellings_give_the_same() -> None:
 
 def test_verdicts() -> None:
     """Some spellings meet; what does not is shown with its text."""
-    pairs = [compared(SUBJECT, seed, pipeline.PASSES) for seed in range(6)]
+    pairs = [compared(SUBJECT, seed, PASSES) for seed in range(6)]
     assert {p.verdict for p in pairs} <= {"met", "apart"}
     assert any(p.verdict == "met" for p in pairs)
     assert all(p.text and p.told for p in pairs if p.verdict == "apart")

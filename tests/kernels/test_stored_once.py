@@ -9,6 +9,7 @@ import pytest
 import transkern
 from tests.tools import require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -99,10 +100,10 @@ def test_what_is_stored_is_numpys(function):
 
 def test_there_is_one_store() -> None:
     for function in (patterns_in_place, patterns_by_element):
-        program = pipeline.program_of(source_of(function), function.__name__, "f(uint8[n])", pipeline.PASSES)
+        program = pipeline.program_of(source_of(function), function.__name__, "f(uint8[n])", PASSES)
         assert sum(isinstance(s, n.Store) and s.buffer == "code" for s in walk(program.body)) == 1
     for function, stores in ((read_between, 2), (two_elements, 3)):
-        program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n])", pipeline.PASSES)
+        program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n])", PASSES)
         loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and len(s.body) > 1]
         assert sum(isinstance(s, n.Store) and s.buffer in ("y", "z") for s in walk(loops)) == stores
 

@@ -11,9 +11,10 @@ import pytest
 
 import transkern
 from transkern.fuse.checks.ahead import check_ahead
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 # the body of a function of n: int, steps: int, x: float64[a], y: float64[b], i8: int64[c]; whether it has two versions
 BODIES = {

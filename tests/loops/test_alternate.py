@@ -10,8 +10,9 @@ import pytest
 
 import transkern
 from tests.loops.support import check_bits
+from transkern.fuse.passes import PASSES
 from transkern.fuse.states.alternate import alternate_rows
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 ASIDE = "for i in range(k):\n   z[i] = y[i] * 0.5 + t[k] * y[k - 1 - i]\n"
 BACK = "  for i in range(k):\n   y[i] = z[i]\n"

@@ -17,6 +17,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -203,7 +204,7 @@ def test_every_comparison_of_every_type(compared: str, dtype: str) -> None:
 def test_the_search_is_in_no_order(function: Callable[..., Any]) -> None:
     types = "float64[n,k]" if function is nearest_pair else "float64[n]"
     program = pipeline.run(
-        specialise(live_function(function), parse_signature(f"{function.__name__}({types})")[1]), pipeline.PASSES
+        specialise(live_function(function), parse_signature(f"{function.__name__}({types})")[1]), PASSES
     )
     found = [s.op for s in walk(program.body) if isinstance(s, n.Accumulate)]
     assert any(op.startswith("arg") for op in found)

@@ -12,9 +12,10 @@ import transkern
 from tests.regressions.support import alike
 from tests.tools import source_of
 from transkern.fuse.lanes.asked import ask_before_costly
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of, run
+from transkern.pipeline import program_of, run
 from transkern.records import replace
 
 

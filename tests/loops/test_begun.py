@@ -16,6 +16,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import PASSES
 from transkern.fuse.scalars.begun import begin_in_order
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load
@@ -114,9 +115,9 @@ NOT = [summed_first, rows_behind, part_of_a_row, other_in_the_row, of_what_chang
 
 
 def _before(function: Callable[..., Any]) -> n.Program:
-    at = pipeline.PASSES.index(begin_in_order)
+    at = PASSES.index(begin_in_order)
     signature = parse_signature(f"{function.__name__}(float64[n,m])")[1]
-    return pipeline.run(specialise(live_function(function), signature, True), pipeline.PASSES[:at])
+    return pipeline.run(specialise(live_function(function), signature, True), PASSES[:at])
 
 
 @pytest.mark.parametrize("function", BEGUN, ids=lambda f: f.__name__)

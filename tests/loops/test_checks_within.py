@@ -10,9 +10,10 @@ from tests.fuzz.stages import function_of
 from tests.regressions.support import alike
 from tests.tools import require
 from transkern.fuse.checks.within import check_within
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 # the body of a function of k: int64[n], j: int32[n], w: float64[n], y: float64[m]; whether a check moves
 BODIES = {

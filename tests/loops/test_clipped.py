@@ -10,9 +10,10 @@ import pytest
 import transkern
 from tests.tools import source_of
 from transkern.fuse.loops.windows import split_windows
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def ranges(x: Any, r: int) -> Any:

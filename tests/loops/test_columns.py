@@ -16,6 +16,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -227,6 +228,6 @@ def test_short_axes_are_parts_together(dtype: str) -> None:
 
 def test_parts_of_short_axes_have_512_terms() -> None:
     text = f"import numpy as np\n{inspect.getsource(over_short_axes)}".replace(": Any", "").replace(" -> Any", "")
-    program = pipeline.program_of(text, "over_short_axes", "f(float64[c,h,w],float64[o,c,3,3])", pipeline.PASSES)
+    program = pipeline.program_of(text, "over_short_axes", "f(float64[c,h,w],float64[o,c,3,3])", PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
     assert {b.constant(s.step) for s in loops if "_few" not in s.axis} == {1, 56}

@@ -10,9 +10,10 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import source_of
 from transkern.fuse.filters.by_keys import count_by_keys
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def masks(x: Any, y: Any, k: int) -> Any:

@@ -11,9 +11,10 @@ import pytest
 import transkern
 from tests.tools import source_of as source_of_function
 from transkern.fuse.loops.distribute import distribute_rows
+from transkern.fuse.passes import BEFORE_LOOPS, HOLDING_PASSES, PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import BEFORE_LOOPS, HOLDING_PASSES, PASSES, program_of
+from transkern.pipeline import program_of
 
 # what is done with row i of a: float64[n, m]; x, y: float64[m]; u, v: float64[n]; whether it is taken apart
 ROWS = {

@@ -10,10 +10,11 @@ import pytest
 import transkern
 from tests.tools import source_of
 from transkern.fuse.loops.fills import drop_dead_fills
+from transkern.fuse.passes import BEFORE_LOOPS, PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const
 from transkern.ir.traverse import walk
-from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
+from transkern.pipeline import program_of
 
 # body of a function of x: float64[n, m] and k; what it returns; how many stores of zeros are left
 ANY_SIZE = True  # a product is a step of a library

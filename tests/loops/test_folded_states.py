@@ -10,7 +10,8 @@ import pytest
 import transkern
 from tests.regressions.support import alike
 from tests.tools import require, source_of
-from transkern.pipeline import PASSES, program_of
+from transkern.fuse.passes import PASSES
+from transkern.pipeline import program_of
 
 require("cc")
 

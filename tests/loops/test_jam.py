@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import transkern
+from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.fuse.schedule.jam import choose_stores, jam_rows
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import BEFORE_LOOPS, program_of
+from transkern.pipeline import program_of
 
 # the statements of one element of x: float64[n, m], with y: float64[n, m]; whether four rows may go together
 ROWS = {

@@ -10,10 +10,11 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import source_of
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load
 from transkern.ir.traverse import exprs, walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def run_lengths(x: Any) -> Any:

@@ -11,9 +11,10 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import source_of
 from transkern.fuse.lanes.blocks import block_lanes
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of, run
+from transkern.pipeline import program_of, run
 
 
 def apart(a: Any, b: Any) -> Any:

@@ -11,10 +11,11 @@ import pytest
 import transkern
 from tests.regressions.support import alike
 from tests.tools import require, source_of
+from transkern.fuse.passes import BEFORE_LOOPS, PASSES
 from transkern.fuse.scalars.scalars import settle_after_loop
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
+from transkern.pipeline import program_of
 
 require("cc")
 

@@ -10,8 +10,9 @@ import pytest
 import transkern
 from tests.tools import require, source_of
 from transkern.fuse.checks.limits import ask_sizes_first
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 require("cc")
 

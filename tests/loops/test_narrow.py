@@ -15,6 +15,7 @@ from transkern import pipeline
 from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import PASSES
 from transkern.fuse.scalars.narrow import narrow_arithmetic
 from transkern.fuse.scalars.whole_sums import sum_integers
 from transkern.ir import nodes as n
@@ -23,7 +24,7 @@ from transkern.ir.oracle.interpret import interpret
 from transkern.ir.traverse import walk
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
-TO = pipeline.PASSES.index(narrow_arithmetic)
+TO = PASSES.index(narrow_arithmetic)
 THEIRS = {"a": "uint8", "b": "int8", "c": "int16", "d": "bool", "e": "uint16"}
 
 
@@ -31,7 +32,7 @@ def made(line: str, types: str = "uint8[n], uint8[n]") -> str:
     """The statements that are made of ``return`` and `line`, of arrays `a` and `b`."""
     function = function_of(f"import numpy as np\n\n\ndef f(a, b):\n    return {line}\n")
     program = specialise(live_function(function), parse_signature(f"f({types})")[1], True)
-    program = pipeline.run(program, pipeline.PASSES[: pipeline.PASSES.index(sum_integers) + 1])
+    program = pipeline.run(program, PASSES[: PASSES.index(sum_integers) + 1])
     return "\n".join(printer.block(program.body, 0))
 
 
@@ -110,7 +111,7 @@ def test_every_bit_is_numpys(seed: int) -> None:
     function = function_of(f"import numpy as np\n\n\ndef f({names}):\n    return ({', '.join(lines)},)\n")
     types = ", ".join(f"{dtype}[n]" for dtype in THEIRS.values())
     program = specialise(live_function(function), parse_signature(f"f({types})")[1], True)
-    program = pipeline.run(program, pipeline.PASSES[:TO])
+    program = pipeline.run(program, PASSES[:TO])
     changed = narrow_arithmetic(program)
     assert changed != program
     draw = np.random.default_rng(seed)

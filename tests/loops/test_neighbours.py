@@ -16,6 +16,7 @@ from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.fuse.choices.truths import ask_all
+from transkern.fuse.passes import PASSES
 from transkern.ir import printer
 
 require("cc")
@@ -60,7 +61,7 @@ WINDOWS = {
 def made(source: str, types: str) -> str:
     program = specialise(live_function(function_of(source)), parse_signature(f"f({types})")[1], True)
     return "\n".join(
-        printer.block(pipeline.run(program, pipeline.PASSES[: pipeline.PASSES.index(ask_all) + 1]).body, 0)
+        printer.block(pipeline.run(program, PASSES[: PASSES.index(ask_all) + 1]).body, 0)
     )
 
 

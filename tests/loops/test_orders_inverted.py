@@ -10,10 +10,11 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import require, source_of
 from transkern.debug.staged import Staged
+from transkern.fuse.passes import PASSES
 from transkern.fuse.sorts.inverse import invert_orders
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 require("cc")
 

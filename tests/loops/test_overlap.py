@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.loops.support import check_bits
+from transkern.fuse.passes import PASSES
 from transkern.fuse.schedule.overlap import overlap_sums
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 # the body of a loop over k in range(1, n), in a function of x, t: float64[n]; whether the sum moves
 STEPS = {

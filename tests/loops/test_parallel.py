@@ -12,9 +12,10 @@ import transkern
 from tests.loops import functions
 from transkern.analysis import loops_of
 from transkern.fuse.loops.parallel import parallelise
+from transkern.fuse.passes import BEFORE_LOOPS, PASSES
 from transkern.ir import nodes
 from transkern.ir.traverse import variables_read, walk
-from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
+from transkern.pipeline import program_of
 
 SOURCE = Path(functions.__file__).read_text(encoding="utf-8")
 

@@ -11,10 +11,11 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
+from transkern.fuse.passes import PASSES
 from transkern.fuse.states.parts_read import compute_read
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def by_name(x: Any, k: int) -> Any:

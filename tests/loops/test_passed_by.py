@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from transkern.analysis.verdicts import Walk
-from transkern.pipeline import PASSES, program_of
+from transkern.fuse.passes import PASSES
+from transkern.pipeline import program_of
 
 CASES: dict[str, tuple[str, str]] = {
     "a_table": (

@@ -19,6 +19,7 @@ from transkern.errors import CompileError
 from transkern.frontend.sources.texts import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
+from transkern.fuse.passes import BEFORE_LOOPS
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
@@ -46,7 +47,7 @@ def seconds(source: str, types: str) -> tuple[float, tuple[LoopReport, ...]]:
     best = float("inf")
     for _ in range(3):  # a program of its own each time: of no loop anything is known before
         made = specialise(TextScope(source, "<text>").function("f"), parsed)
-        program = pipeline.run(made, pipeline.BEFORE_LOOPS)
+        program = pipeline.run(made, BEFORE_LOOPS)
         start = time.process_time()
         found = reports(program)
         best = min(best, time.process_time() - start)

@@ -9,10 +9,11 @@ import pytest
 
 import transkern
 from tests.tools import on_target, source_of
+from transkern.fuse.passes import PASSES
 from transkern.fuse.states.pieces import merge_pieces
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def laplacian(u: Any) -> Any:

@@ -12,9 +12,10 @@ import pytest
 
 import transkern
 from tests.tools import require
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 require("cc")
 

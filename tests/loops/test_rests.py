@@ -11,7 +11,8 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import source_of
 from transkern.fuse.lanes.rests import split_rests
-from transkern.pipeline import PASSES, program_of, run
+from transkern.fuse.passes import PASSES
+from transkern.pipeline import program_of, run
 
 
 def kept_where(x: Any, m: Any) -> Any:

@@ -10,9 +10,10 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import source_of
 from transkern.fuse.lanes.running import run_in_fours
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def accumulated(x: Any) -> Any:

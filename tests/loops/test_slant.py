@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import transkern
+from transkern.fuse.passes import PASSES
 from transkern.fuse.waves.slant import slant_of
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 @pytest.mark.parametrize(

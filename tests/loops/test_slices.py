@@ -10,10 +10,11 @@ import pytest
 import transkern
 from tests.tools import source_of
 from transkern.fuse.checks.slices import settle_slices
+from transkern.fuse.passes import PASSES
 from transkern.fuse.schedule.interchange import lanes_outside
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def overlaps(x: Any, r: int) -> Any:

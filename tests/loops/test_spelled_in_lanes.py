@@ -10,6 +10,7 @@ import pytest
 
 import transkern
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
@@ -144,7 +145,7 @@ def test_names_in_a_loop_for_what_is_computed_before_it() -> None:
         "import math, numpy as np\ndef f(x, r, t):\n out = np.empty(len(x))\n"
         " for i in range(len(x)):\n  d = -r * t\n  out[i] = x[i] * math.cos(d)\n return out\n"
     )
-    program = pipeline.program_of(text, "f", "f(float64[n], float, float)", pipeline.PASSES)
+    program = pipeline.program_of(text, "f", "f(float64[n], float, float)", PASSES)
     kernels = [s for s in program.body if isinstance(s, n.Kernel)]
     assert kernels and "cos" not in repr(kernels)
 

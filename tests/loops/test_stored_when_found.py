@@ -10,10 +10,11 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import source_of
+from transkern.fuse.passes import PASSES
 from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def first_above(x: Any, v: Any) -> Any:

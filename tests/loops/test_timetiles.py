@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import transkern
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 

@@ -11,10 +11,11 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import variables_read, walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call"
 

@@ -10,10 +10,11 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import require, source_of
 from transkern.debug.staged import Staged
+from transkern.fuse.passes import PASSES
 from transkern.fuse.states.updates import merge_updates
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, passes_for, program_of
+from transkern.pipeline import passes_for, program_of
 
 require("cc")
 

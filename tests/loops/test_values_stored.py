@@ -9,10 +9,11 @@ import numpy as np
 import transkern
 from tests.tools import source_of
 from transkern.fuse.loops.forward import with_values_stored
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Load, Var
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def pulled(p: Any, m: Any) -> Any:

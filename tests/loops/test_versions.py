@@ -13,10 +13,11 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern.analysis import loops_of
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr
 from transkern.ir.traverse import walk, walk_expr
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 require("cc")
 

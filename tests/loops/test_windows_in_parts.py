@@ -11,10 +11,11 @@ import pytest
 
 import transkern
 from tests.tools import source_of
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
-from transkern.pipeline import PASSES, program_of
+from transkern.pipeline import program_of
 
 
 def viewed(x: Any, r: Any) -> Any:

@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const
 from transkern.ir.traverse import exprs, walk
@@ -130,7 +131,7 @@ def test_borders_are_numpys(function: Callable[..., Any]) -> None:
 )
 def test_nothing_is_asked_in_between(function: Callable[..., Any]) -> None:
     """The loop over most of the elements has no condition in it."""
-    program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n])", pipeline.PASSES)
+    program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n])", PASSES)
     asked = [sum(_asks(e) for e in exprs(loop.body)) for loop in walk(program.body) if _is_main(loop)]  # type: ignore[attr-defined]
     assert asked and not any(asked)
 
@@ -233,7 +234,7 @@ def slopes(u, v):
 
 def test_loops_of_known_length_have_borders_too() -> None:
     """`np.gradient` asks for two elements, so that sizes are known: in between, nothing is asked."""
-    program = pipeline.program_of(source_of(slopes), "slopes", "f(float64[90,100], float64[90,100])", pipeline.PASSES)
+    program = pipeline.program_of(source_of(slopes), "slopes", "f(float64[90,100], float64[90,100])", PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "parallel"]
     inner = [s for s in loops if not any(isinstance(x, n.Loop) for x in walk(s.body))]
     assert inner and not any(_asks(e) for loop in inner for e in exprs(loop.body))

@@ -13,7 +13,7 @@ from tests.fuzz.meeting import work
 from tests.fuzz.oracle import call, difference
 from tests.fuzz.stages import function_of
 from tests.tools import on_target, require
-from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load
 from transkern.ir.traverse import exprs, walk, walk_expr
@@ -116,7 +116,7 @@ def _arguments(size: int) -> list[Any]:
 
 
 def _program(body: str) -> n.Program:
-    return program_of(_text(body), "f", "f(float64[n],int64[n,m],float64[n,m],float,float)", pipeline.PASSES)
+    return program_of(_text(body), "f", "f(float64[n],int64[n,m],float64[n,m],float,float)", PASSES)
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -16,6 +16,7 @@ from transkern.frontend.sources.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.values.types import parse_signature
 from transkern.fuse.choices.changed import store_changes
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -128,6 +129,6 @@ def test_states_are_numpys(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", [*MEET, *APART], ids=lambda f: f.__name__)
 def test_the_copy_is_gone_where_it_may(function: Callable[..., Any]) -> None:
     program = specialise(live_function(function), parse_signature("f(float64[n,m], bool[n,m], int)")[1], True)
-    program = pipeline.run(program, pipeline.PASSES[: pipeline.PASSES.index(store_changes) + 1])
+    program = pipeline.run(program, PASSES[: PASSES.index(store_changes) + 1])
     (loop,) = (s for s in program.body if isinstance(s, n.Loop))
     assert any(isinstance(s, n.Define) for s in walk(loop.body)) == (function in APART)

@@ -13,6 +13,7 @@ import transkern
 from tests.regressions.support import alike
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -87,7 +88,7 @@ def test_columns_are_numpys(function: Callable[..., np.ndarray], dtype: str) -> 
 @pytest.mark.parametrize("function", COLUMNS, ids=lambda f: f.__name__)
 def test_lanes_go_over_the_columns(function: Callable[..., np.ndarray]) -> None:
     source = source_of(function)
-    program = pipeline.program_of(source, function.__name__, "f(float64[m,n])", pipeline.PASSES)
+    program = pipeline.program_of(source, function.__name__, "f(float64[m,n])", PASSES)
     nests = [s for s in walk(program.body) if isinstance(s, n.Loop) and _loops(s.body)]
     inner = [s for nest in nests for s in _loops(nest.body) if s.kind == "parallel" and not _loops(s.body)]
     assert inner and all(s.axis.startswith("lane") for s in inner)

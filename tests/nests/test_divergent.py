@@ -14,6 +14,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -317,7 +318,7 @@ def test_points_have_the_bits_of_numpy(function: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("function", [*LEAVING, *OTHERS], ids=lambda f: f.__name__)
 def test_points_go_on_in_lanes_until_few_are_left(function: Callable[..., Any]) -> None:
     source, name = "import math\nimport numpy as np\n\n\n" + inspect.getsource(function), function.__name__
-    program = pipeline.program_of(source, name, f"{name}(float64[n], float64[n], int)", pipeline.PASSES)
+    program = pipeline.program_of(source, name, f"{name}(float64[n], float64[n], int)", PASSES)
     counted = {s.name for s in walk(program.body) if isinstance(s, n.Accumulator) and s.name.startswith("going")}
     assert bool(counted) == (function in LEAVING), function.__name__
 
@@ -361,7 +362,7 @@ def test_lanes_are_as_many_as_the_numbers_of_their_loop_are_narrow() -> None:
     """What is computed once, in front of the loop, may be wide."""
     program = pipeline.program_of(
         "import numpy as np\n\n\n" + inspect.getsource(fades), "fades", "fades(float64[n], float64[n], int)",
-        pipeline.PASSES,
+        PASSES,
     )  # fmt: skip
     (live,) = (b for name, b in program.buffers.items() if name.startswith("live"))
     assert live.dtype == "int8"

@@ -14,6 +14,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import bodies, walk
 
@@ -253,7 +254,7 @@ def test_loops_in_loops(function: Callable[..., Any]) -> None:
     """Of what can be moved, nothing is left that goes over an array in each iteration; the rest stays where it is."""
     source = textwrap.dedent(inspect.getsource(function))
     types = f"{function.__name__}(float64[n], float64[m, p], int)"
-    passes = pipeline.PASSES
+    passes = PASSES
     upto = passes[: passes.index(pipeline.move_invariants)]
     before, after = (
         pipeline.program_of("import numpy as np\n" + source, function.__name__, types, p)
@@ -275,7 +276,7 @@ def _nested(block: tuple[n.Stmt, ...], depth: int = 0) -> int:
 def test_statements_stay_the_same() -> None:
     """Moving leaves every statement as it was: it is only about where they stand."""
     source = source_of(centred)
-    passes = pipeline.PASSES
+    passes = PASSES
     upto = passes[: passes.index(pipeline.move_invariants)]
     before = pipeline.program_of(source, "centred", "centred(float64[n], float64[m, p], int)", upto)
     after = pipeline.move_invariants(before)

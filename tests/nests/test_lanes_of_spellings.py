@@ -13,6 +13,7 @@ import pytest
 from tests.regressions.support import alike
 from tests.tools import require
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import exprs, walk, walk_expr
@@ -230,7 +231,7 @@ def program_of(function: Callable[..., Any]) -> n.Program:
     source = "import numpy as np\n" + inspect.getsource(function).replace(": Any", "").replace(": int", "")
     source = source.replace(" -> Any", "")
     name = function.__name__
-    return pipeline.program_of(source, name, f"{name}(float64[n], float64[m,l], int)", pipeline.PASSES)
+    return pipeline.program_of(source, name, f"{name}(float64[n], float64[m,l], int)", PASSES)
 
 
 def loops(program: n.Program) -> Iterator[n.Loop]:
@@ -291,5 +292,5 @@ def test_a_choice_is_between_names() -> None:
 
 def test_columns_are_brought_together_for_means_of_groups() -> None:
     source = "import numpy as np\ndef f(p, g, k):\n return np.array([p[g == c].mean(axis=0) for c in range(k)])"
-    program = pipeline.program_of(source, "f", "f(float64[n,2], int64[n], int)", pipeline.PASSES)
+    program = pipeline.program_of(source, "f", "f(float64[n,2], int64[n], int)", PASSES)
     assert sum(s.buffer.startswith("p_") for s in walk(program.body) if isinstance(s, n.Store)) == 2

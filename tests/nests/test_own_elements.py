@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -115,5 +116,5 @@ def test_elements_are_read_before_the_store(
 @pytest.mark.parametrize("function", [rows_over_their_diagonal, columns_and_rows], ids=lambda f: f.__name__)
 def test_no_row_is_held(function: Callable[..., Any]) -> None:
     text = source_of(function)
-    program = pipeline.program_of(text, function.__name__, f"{function.__name__}(float64[n, n])", pipeline.BEFORE_LOOPS)
+    program = pipeline.program_of(text, function.__name__, f"{function.__name__}(float64[n, n])", BEFORE_LOOPS)
     assert not [s for s in walk(program.body) if isinstance(s, n.Alloc)]

@@ -13,8 +13,8 @@ from tests.fuzz.meeting import work
 from tests.fuzz.oracle import call, difference
 from tests.fuzz.stages import function_of
 from tests.tools import on_target, require
-from transkern import pipeline
 from transkern.fuse.lowering.raised import raise_loops
+from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import program_of
@@ -124,7 +124,7 @@ def _arguments(size: int) -> list[Any]:
     return [x, rng.standard_normal((size, 4)), rng.integers(0, max(1, min(size, 4)), size), 0.75, -0.25]
 
 
-def _program(body: str, passes: Any = pipeline.PASSES) -> n.Program:
+def _program(body: str, passes: Any = PASSES) -> n.Program:
     return program_of(_text(body), "f", "f(float64[n],float64[n,m],int64[n],float,float)", passes)
 
 

@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -171,7 +172,7 @@ def test_elements_of_rows_are_numbers(function: Callable[..., object]) -> None:
     """No array in memory but the results, and no loop over the elements of a row inside a loop over rows. (Columns are
     brought together on purpose.)"""
     source = source_of(function)
-    passes = pipeline.PASSES[: pipeline.PASSES.index(pipeline.order_pairs) + 1]
+    passes = PASSES[: PASSES.index(pipeline.order_pairs) + 1]
     passes = tuple(p for p in passes if p is not pipeline.hoist_columns)
     program = pipeline.program_of(source, function.__name__, "f(float64[n,3])", passes)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop)]
@@ -234,5 +235,5 @@ def test_arrays_are_as_large_as_an_iteration_makes_them() -> None:
         u, f = np.random.default_rng(0).integers(-9, 9, (2, *shape)).astype(float)
         np.testing.assert_array_equal(compiled(u.copy(), f), relaxed(u.copy(), f))
     types = "f(float64[n, m], float64[n, m])"
-    program = pipeline.program_of(source_of(relaxed), "relaxed", types, pipeline.PASSES)
+    program = pipeline.program_of(source_of(relaxed), "relaxed", types, PASSES)
     assert not any(isinstance(s, n.Alloc) for s in walk(program.body))

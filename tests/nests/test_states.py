@@ -13,6 +13,7 @@ import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
 from transkern.fuse.devices.next_states import double_states
+from transkern.fuse.passes import PASSES
 from transkern.fuse.states.coalesce import coalesce_copies
 from transkern.fuse.states.doubling import double_buffer
 from transkern.fuse.states.reading import whole_copy
@@ -547,7 +548,7 @@ def test_memory_of_iterations_is_taken_once() -> None:
         assert compiled(np.arange(4.0), size, steps) == spread(np.arange(4.0), size, steps)
     with pytest.raises(ValueError, match="negative dimensions"):
         compiled(np.arange(4.0), -1, 1)
-    program = pipeline.program_of(source_of(spread), "spread", "f(float64[n], int, int)", pipeline.PASSES)
+    program = pipeline.program_of(source_of(spread), "spread", "f(float64[n], int, int)", PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
     assert not any(isinstance(s, n.Alloc) for loop in loops for s in walk(loop.body))
 

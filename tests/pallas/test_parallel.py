@@ -8,9 +8,10 @@ import pytest
 
 from tests.pallas.support import plain, random, same
 from transkern.fuse.checks.guards import unify_sizes
+from transkern.fuse.passes import DEVICE_PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
-from transkern.pipeline import DEVICE_PASSES, program_of
+from transkern.pipeline import program_of
 from transkern.targets.pallas.module.load import load, printed
 
 MATMUL = """

@@ -13,6 +13,7 @@ from transkern import pipeline
 from transkern.analysis.reports.decided import Watch
 from transkern.analysis.reports.traffic import Bytes, in_all, traffic
 from transkern.fuse.lowering.lower import lower
+from transkern.fuse.passes import PASSES
 from transkern.ir.nodes import Kernel, Program
 from transkern.ir.traverse import walk
 
@@ -106,8 +107,8 @@ def test_sizes_of_live_arrays_are_named_by_them() -> None:
 def test_decisions_name_their_lines(tmp_path: Path) -> None:
     text = "import numpy as np\ndef f(x):\n    y = x * 2\n    z = y + 1\n    return z - y\n"
     program = pipeline.program_of(text, "f", "f(float64[n])", ())
-    watch = Watch(program, pipeline.PASSES)
-    pipeline.run(program, pipeline.PASSES, watch.after)
+    watch = Watch(program, PASSES)
+    pipeline.run(program, PASSES, watch.after)
     told = {one.name: one for one in watch.decided()}
     assert told["fuse_loops"].lines and set(told["fuse_loops"].lines) <= {3, 4, 5}
     assert str(told["fuse_loops"]).startswith("fuse_loops (lines ") and "range" in told["fuse_loops"].about

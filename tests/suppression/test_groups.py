@@ -7,10 +7,11 @@ import pytest
 
 import transkern
 from tests.tools import on_target
+from transkern.fuse.passes import DEVICE_PASSES
 from transkern.fuse.sorts.before_loops import sort_before_loops
 from transkern.ir import nodes as n
 from transkern.ir.traverse import is_in_order, walk
-from transkern.pipeline import DEVICE_PASSES, passes_for, program_of
+from transkern.pipeline import passes_for, program_of
 from transkern.targets.pallas.module.emit import emit
 
 SOURCE = "import numpy as np\n"

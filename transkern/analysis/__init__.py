@@ -17,7 +17,8 @@ def loops_of(source: str, types: str) -> tuple[LoopReport, ...]:
     """
     from transkern.analysis.loops import reports
     from transkern.frontend.values.types import parse_signature
-    from transkern.pipeline import BEFORE_LOOPS, program_of
+    from transkern.fuse.passes import BEFORE_LOOPS
+    from transkern.pipeline import program_of
 
     name, _ = parse_signature(types)
     return reports(program_of(source, name, types, BEFORE_LOOPS))

@@ -25,6 +25,7 @@ from transkern.frontend.sources.texts import TextScope, read_module
 from transkern.frontend.syntax.syntax import parameter_names
 from transkern.frontend.values.types import ArgType, parse_signature
 from transkern.frontend.values.values import Function
+from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
 from transkern.runtime import profiling
@@ -164,7 +165,7 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
         known = ", ".join(pass_names(target))
         raise CompileError(refusals.OPTIONS, f"there is no pass `{pass_name}`", f"passes: {known}")
     passes, seen = pipeline.passes_for(target), dict[str, str]()
-    last = {pipeline.BEFORE_LOOPS[-1].__name__: _NORMAL, passes[-1].__name__: _SCHEDULE}
+    last = {BEFORE_LOOPS[-1].__name__: _NORMAL, passes[-1].__name__: _SCHEDULE}
 
     def after(name: str, made: Any) -> None:
         seen[name] = program(made)
@@ -218,4 +219,4 @@ def dot_text(path: Path, function: str | None, types: str | None) -> str:
     """The statements of a function's loops and their dependences, for graphviz."""
     read, compilation = _read(path, function, types)
     with compilation:
-        return dot(pipeline.run(_specialised(read, types), pipeline.BEFORE_LOOPS))
+        return dot(pipeline.run(_specialised(read, types), BEFORE_LOOPS))

@@ -11,6 +11,7 @@ from transkern.errors import Placed
 from transkern.frontend.state.widening import Widened, noting
 from transkern.frontend.values.types import ArgType, is_array
 from transkern.frontend.values.values import Function
+from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.ir import nodes as n
 from transkern.ir.expr import Span
 from transkern.ir.traverse import walk
@@ -29,7 +30,7 @@ def advise(function: Function, types: Sequence[ArgType], target: str = "cpu") ->
     run it beside, for a comparison: it has no loops, and does nothing but compute."""
     with noting() as widened:
         made = pipeline.translated(function, tuple(types), target)
-    before = pipeline.run(made, pipeline.BEFORE_LOOPS)
+    before = pipeline.run(made, BEFORE_LOOPS)
     loops = reports(before)
     found = [*_widened(widened, types), *_in_order(before, loops)]
     found.sort(key=lambda one: (one.span.file != before.file, one.span.line, one.span.column))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from transkern import limits
 from transkern.errors import NeedsConstant
 from transkern.frontend.sources.observed import Looks, observing
+from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import making, surveys
 from transkern.runtime.calls.outside import with_names
@@ -106,6 +107,6 @@ def explained(made: Any, target: str = "cpu") -> str:
     from transkern.analysis.reports.decided import Watch
     from transkern.analysis.reports.explain import explain as explain_program
 
-    before, passes = pipeline.run(made, pipeline.BEFORE_LOOPS), pipeline.passes_for(target)
+    before, passes = pipeline.run(made, BEFORE_LOOPS), pipeline.passes_for(target)
     watch = Watch(made, passes)
     return explain_program(pipeline.run(made, passes, watch.after), reports(before), watch.decided())

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from transkern.fuse.passes import Pass
     from transkern.ir.nodes import Program
-    from transkern.pipeline import Pass
 
 
 def passes() -> tuple[Pass, ...]:
     """The passes before the printer."""
-    from transkern.pipeline import PASSES
+    from transkern.fuse.passes import PASSES
 
     return PASSES
 

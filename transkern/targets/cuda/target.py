@@ -11,13 +11,13 @@ from transkern.targets.cuda.emit import emit
 from transkern.targets.naming import CUDA, function_name
 
 if TYPE_CHECKING:
+    from transkern.fuse.passes import Pass
     from transkern.ir.nodes import Program
-    from transkern.pipeline import Pass
 
 
 def passes() -> tuple[Pass, ...]:
     """The passes before the printer."""
-    from transkern.pipeline import CUDA_PASSES
+    from transkern.fuse.passes import CUDA_PASSES
     from transkern.targets.cuda.forms.long_rows import share_long_rows
 
     return (*CUDA_PASSES, share_long_rows)

@@ -9,14 +9,13 @@ from transkern.targets.naming import C, function_name
 from transkern.targets.pallas.module.needs import need
 
 if TYPE_CHECKING:
+    from transkern.fuse.passes import Pass
     from transkern.ir.nodes import Program
-    from transkern.pipeline import Pass
 
 
 def passes() -> tuple[Pass, ...]:
     """The passes before the printer. Raises TargetUnavailable where what the printer needs is missing."""
     need("astor")
-    from transkern import pipeline
     from transkern.fuse.checks.overflow import check_integers
     from transkern.fuse.choices.batches import order_batches
     from transkern.fuse.filters.alive import mask_filtered, mask_shrinking
@@ -25,6 +24,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.fuse.loops.neighbours import write_out_windows
     from transkern.fuse.lowering.kernels import place_kernels
     from transkern.fuse.lowering.lower import lower
+    from transkern.fuse.passes import DEVICE_PASSES
     from transkern.fuse.scalars.hoist import hoist_gathers, hoist_gathers_of_rows
     from transkern.fuse.waves.wavefront import order_large_by_waves
     from transkern.targets.pallas.passes.checks import check_wide_integers
@@ -40,7 +40,7 @@ def passes() -> tuple[Pass, ...]:
         compute_chosen_in_kernels: compute_chosen_of_batches, mask_shrinking: mask_filtered,
         hoist_gathers: hoist_gathers_of_rows,
     }  # fmt: skip
-    before = tuple(instead.get(p, p) for p in pipeline.DEVICE_PASSES)
+    before = tuple(instead.get(p, p) for p in DEVICE_PASSES)
     formed = before.index(reduce_extremes_by_lanes) + 1
     before = (*before[:formed], order_large_by_waves, *before[formed:])
     behind, placed = before.index(lower) + 1, before.index(place_kernels)
