@@ -22,6 +22,7 @@ from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import Array, AxisInfo
+from transkern.targets.pallas.passes.wide import SHORT, in_words
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, function, name, quote, sequence
 
@@ -61,6 +62,11 @@ def emit(host: Host, kernel: n.Kernel) -> None:
         host.rank, host.slots = 0, {}
         host.statement(s)
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
+    if any(host.program.buffers[x].dtype in SHORT for x in buffers_used(kernel) | buffers_written(kernel)):
+        found = in_words(kernel)
+        if found is None:
+            raise Inexpressible("arithmetic of short integers")
+        kernel = found
     Body(host, rank, slots, kernel, given).run(kernel)
     host.out += last
 
@@ -84,6 +90,7 @@ class Body(Statements):
         self.scalar_operands: dict[str, ast.expr] = {}
         self.operands: dict[str, ast.expr] = {}
         self.buffer_operands: dict[str, str] = {}
+        self.given_as = {x.name: x.dtype for x in whole.body if isinstance(x, n.Accumulator)}
         live = live_outside(host.program, whole)
         self.local = {x.buffer for x in walk(kernel.body) if isinstance(x, n.Alloc) and x.buffer not in live}
         self.results: list[str] = []
@@ -92,6 +99,9 @@ class Body(Statements):
         self.uses_block = False
         self.seen: dict[str, str] = {}  # operands by what XLA makes them of
         self.made_whole: set[str] = set()  # the operands that XLA makes, each as large as the block
+        self.short: set[str] = set()  # the operands of short integers, which a block has in 32 bits
+        variables = self.program.variables
+        self.program = replace(self.program, variables={k: self.held_as(t) for k, t in variables.items()})
         for s in walk(kernel.body):
             if isinstance(s, n.Loop) and s.kind == "parallel":
                 slot = slots[s.axis]
@@ -99,26 +109,44 @@ class Body(Statements):
                 if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
                     self.whole.add(slot)
 
+    # --- short integers
+
+    def held_as(self, dtype: str) -> str:
+        return "int32" if dtype in SHORT else super().held_as(dtype)
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        if dtype not in SHORT:
+            return super().cast(value, dtype)
+        return Value(self.typed(value, "int32"), dtype, value.axes)  # `in_words` has cut it off
+
+    def typed(self, value: Value, dtype: str) -> ast.expr:
+        return super().typed(value, "int32" if dtype in SHORT else dtype)
+
+    def as_stored(self, buffer: str) -> ast.expr:
+        dtype, value = self.program.buffers[buffer].dtype, name(self.arrays[buffer].name)
+        return quote(f"_0.astype(jnp.{dtype})", value) if dtype in SHORT else value
+
     # --- the call
 
     def run(self, kernel: n.Kernel) -> None:
         host, module = self.host, self.module
         outer = [s for s in kernel.body if isinstance(s, n.Accumulator)]
         for buffer in sorted(self.used | self.written):
-            if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
+            if host.program.buffers[buffer].dtype not in {*spelling.MOSAIC_DTYPES, *SHORT}:
                 raise Inexpressible(f"{host.program.buffers[buffer].dtype} in a TPU kernel")
         if outer:
             self.reduce_all(outer)
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
         if self.operands and all(o in self.made_whole for o in self.operands):
             raise Inexpressible("its operands are columns")
-        returned: list[ast.expr] = [name(self.arrays[r].name) for r in self.results]
+        returned: list[ast.expr] = [self.as_stored(r) for r in self.results]
         returned += [node for a in outer for node in self.handed_back(a)]
         self.out.append(ast.Return(sequence(returned)))
         block = "block" if self.uses_block else "_"
         arguments = [block, *self.scalar_operands, *(o.removeprefix("view.") for o in self.operands)]
         of = module.fresh(kernel.name)
-        host.out.append(function(of, arguments, self.out))
+        short = [assign(x, quote("_0.astype(jnp.int32)", name(x))) for x in sorted(self.short)]
+        host.out.append(function(of, arguments, [*short, *self.out]))
         tiled = sequence([ast.Constant(s not in self.whole) for s in range(self.rank)])
         extents = sequence([host.size(self.extents[s]) for s in range(self.rank)])
         results = [
@@ -151,6 +179,8 @@ class Body(Statements):
         for a in outer:
             own = name(module.identifier(a.name))
             host.env[a.name] = Value(quote("_0 != 0", own) if a.dtype == "bool" else own, a.dtype)
+            if (short := self.given_as.get(a.name, "")) in SHORT:
+                host.env[a.name] = Value(quote(f"_0.astype(jnp.{short})", own), short)
         host.rank, host.slots = 0, {}
         for s in kernel.body:
             if isinstance(s, n.Store):
@@ -368,6 +398,8 @@ class Body(Statements):
                 sequence([host.size(shape[s]) if s in shape else ast.Constant(1) for s in range(self.rank)]),
             )
         self.operands[param] = node
+        if self.program.buffers[buffer].dtype in SHORT:
+            self.short.add(param)
         self.buffer_operands[buffer] = param
         self.arrays[buffer] = Array(param, slots)
 
@@ -396,13 +428,21 @@ class Body(Statements):
         param = self.seen[shown] = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node
-            if len(made.axes) == self.rank and not as_it_lies:
+            if e.dtype in SHORT:
+                self.short.add(param)
+            if len(made.axes) == self.rank and not as_it_lies and not (walks is None and self.is_slice(e)):
                 self.made_whole.add(f"view.{param}")
         else:
-            self.scalar_operands[param] = made.node
+            self.scalar_operands[param] = quote("_0.astype(jnp.int32)", made.node) if e.dtype in SHORT else made.node
         value = Value(name(param), e.dtype, made.axes)
         self.views[e] = value
         return value
+
+    def is_slice(self, e: Load) -> bool:
+        """Whether XLA takes an operand apart when a kernel loads its blocks: a slice of an array as it lies."""
+        subscripts = sort(self, e.index, self.program.buffers[e.buffer].dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        return self.rank > 1 and slots == sorted(slots)
 
     def store(self, s: n.Store, mask: Value | None) -> None:
         dims = self.program.buffers[s.buffer].dims

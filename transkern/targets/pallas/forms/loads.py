@@ -37,7 +37,7 @@ def load_aligned(vector: Vector, e: Load, array: Array) -> Value:
     assert array.slots is not None
     dims = vector.program.buffers[e.buffer].dims
     subscripts = sort(vector, e.index, dims, is_doubtful(vector))
-    if any_may_leave(vector, subscripts, dims) and vector.module.dtype(e.dtype) not in _PADDED:
+    if any_may_leave(vector, subscripts, dims) and vector.held_as(e.dtype) not in _PADDED:
         raise Inexpressible("a slice that a mask keeps within its array")
     node: ast.expr = name(array.name)
     items: list[ast.expr] = [ast.Slice() for _ in range(vector.rank)]
@@ -73,7 +73,7 @@ def load_moved(vector: Vector, e: Load, dims: tuple[Expr, ...]) -> Value | None:
     turns = turns_of(vector, e, dims)
     if not turns:
         return None
-    if vector.mosaic and e.dtype != "bool" and vector.module.dtype(e.dtype) not in _PADDED:
+    if vector.mosaic and e.dtype != "bool" and vector.held_as(e.dtype) not in _PADDED:
         raise Inexpressible("a gather")
     value = vector.load(replace(e, index=tuple(turns[k].axis if k in turns else i for k, i in enumerate(e.index))))
     truths = vector.mosaic and e.dtype == "bool"  # Mosaic cannot join vectors of truths

@@ -105,7 +105,10 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         out_shape=[jax.ShapeDtypeStruct(_turned(r[0]) if c else r[0], r[1]) for r, c in zip(arrays, columns)]
         + [jax.ShapeDtypeStruct((1,), r[1]) for r in results[len(arrays):]],
         input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(_vmem() // 2, 16 << 20)),
+        compiler_params=pltpu.CompilerParams(
+            vmem_limit_bytes=max(_vmem() // 2, 16 << 20),
+            allow_input_fusion=[False] * len(scalars) + [
+                len(extents) > 1 and k not in aliases for k in range(len(operands))]),
         interpret=_interpret())(
             *(jnp.reshape(s, (1,)) for s in scalars),
             *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))

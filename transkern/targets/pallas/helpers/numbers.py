@@ -163,7 +163,7 @@ def _scan(x, axis, op):
     made = pl.pallas_call(
         kernel, grid=(depth, *(blocks[::-1] if down else blocks)), in_specs=[spec], out_specs=spec, name=f'cum{op}',
         out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), scratch_shapes=[pltpu.VMEM((height, width), x.dtype)],
-        interpret=_interpret())(x)
+        compiler_params=pltpu.CompilerParams(allow_input_fusion=[True]), interpret=_interpret())(x)
     return (made.reshape(-1)[:size] if line else made).reshape(given)
 ''',
     "_running": '''

@@ -125,6 +125,7 @@ def _compress(keep, values, most=256):
         + [jax.ShapeDtypeStruct((1,), jnp.int32)],
         scratch_shapes=[pltpu.VMEM((2 * height + 8, 128), v.dtype) for v in values]
         + [pltpu.SMEM((2,), jnp.int32), pltpu.SemaphoreType.DMA((1,))],
+        compiler_params=pltpu.CompilerParams(allow_input_fusion=[True] * (1 + len(values))),
         interpret=_interpret()))(in_rows(keep.astype(jnp.int32)), *map(in_rows, values))
     return [m.reshape(-1) for m in made[:-1]], made[-1][0]
 ''',

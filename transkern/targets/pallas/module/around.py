@@ -83,7 +83,7 @@ def outside(text: str) -> dict[str, int]:
         seen.add(name)
         block = computations[name]
         for i in block.values():
-            if i.op not in _FREE:
+            if i.op not in _FREE and not _is_kernel(i, computations):
                 found[_kind(i, block, computations)] += 1
             if i.op != "fusion":
                 waiting += i.called
@@ -126,6 +126,11 @@ def _kind(i: _Instruction, block: _Computation, computations: dict[str, _Computa
     elif i.op not in {*MOVES, "while", "conditional", "call"} and i.elements == 1 and _of_numbers(i, block):
         return "number"
     return i.op
+
+
+def _is_kernel(i: _Instruction, computations: dict[str, _Computation]) -> bool:
+    """Whether a fusion is a kernel, with what is computed of an operand's block when it is loaded."""
+    return i.op == "fusion" and any(x.op == "custom-call" for name in i.called for x in _inside(name, computations))
 
 
 def _written(i: _Instruction) -> str:
