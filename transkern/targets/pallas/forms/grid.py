@@ -16,7 +16,7 @@ from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out
-from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, load_moved, turns_of
+from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, is_looked_up, load_moved, turns_of
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays, with_places
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
@@ -349,7 +349,7 @@ class Body(Statements):
 
     def picked(self, e: Load) -> Value | None:
         """One element of each row of a block, where data choose it."""
-        chosen = self.chosen_of_rows(e.buffer, e.index)
+        chosen = self.chosen_of_rows(e.buffer, e.index) or self.chosen_of_one(e)
         if chosen is None:
             return None
         at, along, rows = chosen
@@ -374,6 +374,17 @@ class Body(Statements):
             return None
         self.whole.add(slots[k])
         return at, slots[k], rows
+
+    def chosen_of_one(self, e: Load) -> tuple[Value, int, frozenset[int]] | None:
+        """The same of an array along one slot, of which each row chooses an element."""
+        slots = self.arrays[e.buffer].slots
+        if slots is None or len(slots) != 1 or len(e.index) != 1:
+            return None
+        at = self.expr(e.index[0])
+        if not at.axes or slots[0] in self.open_slots() | at.axes:
+            return None
+        self.whole.add(slots[0])
+        return at, slots[0], at.axes
 
     def note(self, value: Value, e: Load) -> Value:
         """Slots of which an access takes a part lie whole in each block."""
@@ -413,9 +424,8 @@ class Body(Statements):
         try:
             walks = counted(host, e)
             dims = self.program.buffers[e.buffer].dims
-            if walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims)) and not turns_of(
-                host, e, dims
-            ):
+            gathers = walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims))
+            if gathers and not turns_of(host, e, dims) and not is_looked_up(host, e, dims):
                 raise Inexpressible("a gather")
             made = host.load(e)
             as_it_lies = walks is not None and in_order(host, walks[1])  # then it has another shape, and is not moved

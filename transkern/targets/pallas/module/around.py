@@ -167,7 +167,7 @@ def _takes_ones_away(i: _Instruction, block: _Computation) -> bool:
 
 
 def _of_numbers(i: _Instruction, block: _Computation) -> bool:
-    return all(block[x].elements == 1 for x in i.operands if x in block)
+    return i.op == "dynamic-slice" or all(block[x].elements == 1 for x in i.operands if x in block)
 
 
 def _puts_together(i: _Instruction, block: _Computation) -> bool:
