@@ -90,9 +90,10 @@ class Stores(Vector):
         way = {"add": "add", "subtract": "add", "maximum": "max", "minimum": "min"}[op]
         if op == "subtract":
             node = quote("-_0", node)
+        places = ast.Tuple([self.typed(Value(i, "index"), "index") for i in index], ast.Load())
         flat = len(items) != len(buffer.dims)
-        template = f"_0.reshape(-1).at[_1].{way}(_2, mode='drop')" if flat else f"_0.at[_1].{way}(_2, mode='drop')"
-        made = quote(template, name(array.name), pack(index), node)
+        own: ast.expr = quote("_0.reshape(-1)", name(array.name)) if flat else name(array.name)
+        made = call(self.module.helper("_updated"), [own, places, node, ast.Constant(way)])
         self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", made, name(array.name)) if flat else made))
 
     def open_slots(self) -> frozenset[int]:
