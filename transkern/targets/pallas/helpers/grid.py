@@ -23,6 +23,8 @@ def _tile(extents, tiled, arrays):
         return None
     room = min(2 ** 19, _vmem() // 64) // max(arrays, 2)
     tile = list(extents)
+    if len(tile) > 1:  # of eight rows some would lie empty
+        room //= 8 // min(extents[-2], 8)
     unit = [1] * (len(tile) - 2) + [8, 128] if len(tile) > 1 else [1024]
     for axis, on in enumerate(tiled):
         if on:

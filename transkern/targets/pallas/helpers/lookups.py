@@ -5,9 +5,9 @@ from __future__ import annotations
 NEEDS: dict[str, tuple[str, ...]] = {
     "_looked_up": ("_interpret", "_from_rows"),
     "_from_rows": ("_interpret",),
-    "_updated": ("_interpret", "_in_any_order", "_one_by_one"),
+    "_updated": ("_interpret", "_in_any_order", "_one_by_one", "_larger", "_smaller"),
     "_in_any_order": ("_interpret",),
-    "_one_by_one": ("_interpret",),
+    "_one_by_one": ("_interpret", "_larger", "_smaller"),
 }
 """What else a function calls."""
 
@@ -18,18 +18,19 @@ def _looked_up(table, *index):
     of places, 128 at a time; where it has more XLA's gather, which goes over the places."""
     shape = jnp.broadcast_shapes(*(i.shape for i in index))
     fits = 0 < table.size <= 1 << 16 and table.dtype.itemsize <= 4
-    if _interpret() or not fits or int(np.prod(shape)) < 1024:
+    if _interpret() or not fits or int(np.prod(shape)) < 2:
         return table[index]
     at, stride = 0, 1
     for i, size in zip(index[::-1], table.shape[::-1]):
         at, stride = at + i.astype(jnp.int32) * stride, stride * size
-    short = jnp.float32 if jnp.issubdtype(table.dtype, jnp.floating) else jnp.int32
-    words = table if table.dtype.itemsize == 4 else table.astype(short)
-    return _from_rows(words, jnp.broadcast_to(at, shape)).astype(table.dtype)
+    given, integer = table.dtype, jnp.issubdtype(table.dtype, jnp.integer)
+    words = table if integer or given.itemsize == 4 else table.astype(jnp.int32 if given == bool else jnp.float32)
+    return _from_rows(words, jnp.broadcast_to(at, shape)).astype(given)
 ''',
     "_from_rows": '''
 def _from_rows(table, at):
-    """The words of a table at places, in one kernel: of each row of 128 what is in it, in lanes."""
+    """The words of a table at places, in one kernel: of each row of 128 what is in it, in lanes; of short integers as
+    words, which they are from the first block on."""
     height = pl.cdiv(table.size, 1024) * 8
     rows = jnp.pad(table.reshape(-1), (0, height * 128 - table.size)).reshape(height, 128)
     given = at.shape
@@ -40,7 +41,12 @@ def _from_rows(table, at):
     tall = min(256, pl.cdiv(at.shape[0], 8) * 8)
     many = pl.cdiv(table.size, 128)
 
-    def kernel(places, rows, out):
+    def kernel(places, given, out, *held):
+        rows = held[0] if held else given
+        if held:
+            @pl.when((pl.program_id(0) == 0) & (pl.program_id(1) == 0))
+            def _():
+                rows[...] = given[...].astype(jnp.int32)
         for begin in range(0, tall, 64):
             part = slice(begin, min(begin + 64, tall))
             where = places[part, :]
@@ -49,13 +55,14 @@ def _from_rows(table, at):
             def step(k, found):
                 line = jnp.broadcast_to(rows[pl.ds(k, 1), :], lane.shape)
                 return jnp.where(row == k, jnp.take_along_axis(line, lane, axis=1), found)
-            out[part, :] = lax.fori_loop(0, many, step, jnp.zeros(lane.shape, rows.dtype))
+            out[part, :] = lax.fori_loop(0, many, step, jnp.zeros(lane.shape, rows.dtype)).astype(out.dtype)
 
     block = pl.BlockSpec((tall, 128), lambda a, b: (a, b))
     made = pl.pallas_call(
         kernel, grid=(pl.cdiv(at.shape[0], tall), pl.cdiv(at.shape[1], 128)), name='looked_up',
         in_specs=[block, pl.BlockSpec((height, 128), lambda a, b: (0, 0))], out_specs=block,
         out_shape=jax.ShapeDtypeStruct(at.shape, table.dtype),
+        scratch_shapes=[pltpu.VMEM((height, 128), jnp.int32)] * (table.dtype.itemsize < 4),
         compiler_params=pltpu.CompilerParams(allow_input_fusion=[True, False]), interpret=_interpret())(at, rows)
     if len(given) > 1 and given[-1] >= 128:
         return made.reshape(given)
@@ -67,17 +74,25 @@ def _updated(table, index, value, op):
     kernel where it has up to 32768 elements of 32 bits, which SMEM holds; where it has more XLA's scatter."""
     shape = jnp.broadcast_shapes(jnp.shape(value), *(i.shape for i in index))
     fits = 0 < table.size <= 1 << 15 and table.dtype in (jnp.float32, jnp.int32) and 0 not in shape
-    if _interpret() or not fits:
+    in_order = op != 'add' and jnp.issubdtype(table.dtype, jnp.floating)  # zeros and NaN as np.maximum has them
+    if not in_order and (_interpret() or not fits):
         return getattr(table.at[index], op)(value, mode='drop')
     at, stride = 0, 1
     for i, size in zip(index[::-1], table.shape[::-1]):
-        at, stride = at + i.astype(jnp.int32) * stride, stride * size
+        at, stride = at + i * stride, stride * size
+    if _interpret() or not fits:
+        at, value = (jnp.broadcast_to(x, shape).reshape(-1) for x in (at, value))
+        combine, given = _larger if op == 'max' else _smaller, table.shape
+        if not table.size:
+            return table
+        return lax.fori_loop(0, at.size, lambda k, t: t.at[at[k]].set(
+            combine(t[at[k]], value[k]), mode='drop'), table.reshape(-1)).reshape(given) if at.size else table
 
     def rows(x, rest):
         x = jnp.broadcast_to(x, shape).reshape(-1)
         return jnp.pad(x, (0, -x.size % 1024), constant_values=rest).reshape(-1, 128)
     form = _in_any_order if table.dtype == jnp.int32 and table.size <= 512 else _one_by_one
-    made = form(table.reshape(-1), rows(at, table.size), rows(jnp.asarray(value, table.dtype), 0), op)
+    made = form(table.reshape(-1), rows(at.astype(jnp.int32), table.size), rows(jnp.asarray(value, table.dtype), 0), op)
     return made.reshape(table.shape)
 ''',
     "_in_any_order": '''
@@ -128,7 +143,7 @@ def _in_any_order(table, places, values, op):
     "_one_by_one": '''
 def _one_by_one(table, places, values, op):
     """Updates in their order, as NumPy makes them: the table is in SMEM, and blocks of places and values go there."""
-    combine = {'add': jnp.add, 'max': jnp.maximum, 'min': jnp.minimum}[op]
+    combine = {'add': jnp.add, 'max': _larger, 'min': _smaller}[op]
     tall, size = min(64, places.shape[0]), table.size
     rows, blocks = places.shape[0], pl.cdiv(places.shape[0], tall)
 
