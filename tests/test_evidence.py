@@ -163,6 +163,17 @@ def test_reductions_of_one_element_are_reshapes_and_numbers_are_told() -> None:
     assert outside(_program("", *lines)) == {"multiply": 1, "number": 1, "reduce": 1, "reshape": 1}
 
 
+def test_positions_count_as_iotas_do() -> None:
+    lines = [
+        "  %a = f32[8]{0} parameter(0)", "  %z = s32[] constant(1)", "  %b = s32[8]{0} broadcast(%z), dimensions={}",
+        "  %i = s32[8]{0} iota(), iota_dimension=0", "  %p = s32[8]{0} add(%i, %b)", "  %q = f32[8]{0} add(%a, %a)",
+        "  %k = (f32[8]{0}) fusion(%a), kind=kCustom, calls=%kernel",
+    ]  # fmt: skip
+    kernel = "%kernel (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n  ROOT %c = f32[8]{0} custom-call(%p)\n}\n"
+    text = _program("", *lines)
+    assert outside(text.replace("ENTRY", f"{kernel}ENTRY")) == {"add": 1}
+
+
 def test_operations_of_loops_and_branches_count() -> None:
     text = """HloModule m
 %body (p: f32[8]) -> f32[8] {

@@ -138,7 +138,7 @@ def _in_any_order(table, places, values, op):
         scratch_shapes=[pltpu.VMEM((table.size * 8, 128), jnp.int32)],
         compiler_params=pltpu.CompilerParams(allow_input_fusion=[True, True, False]), interpret=_interpret()))(
             places, values, lines)
-    return made.reshape(-1)[:table.size]
+    return lax.optimization_barrier(made.reshape(-1)[:table.size])  # else XLA makes a choice of this and a pad
 ''',
     "_one_by_one": '''
 def _one_by_one(table, places, values, op):

@@ -83,7 +83,7 @@ def outside(text: str) -> dict[str, int]:
         seen.add(name)
         block = computations[name]
         for i in block.values():
-            if i.op not in _FREE and not _is_kernel(i, computations):
+            if i.op not in _FREE and not _is_kernel(i, computations) and not _is_of_no_data(i, block):
                 found[_kind(i, block, computations)] += 1
             if i.op != "fusion":
                 waiting += i.called
@@ -131,6 +131,15 @@ def _kind(i: _Instruction, block: _Computation, computations: dict[str, _Computa
 def _is_kernel(i: _Instruction, computations: dict[str, _Computation]) -> bool:
     """Whether a fusion is a kernel, with what is computed of an operand's block when it is loaded."""
     return i.op == "fusion" and any(x.op == "custom-call" for name in i.called for x in _inside(name, computations))
+
+
+def _is_of_no_data(i: _Instruction, block: _Computation) -> bool:
+    """Whether an array is made of constants and positions alone, as iotas are."""
+    if i.op in ("constant", "iota"):
+        return True
+    if i.op in ("parameter", "custom-call", "while", "conditional", "call", "get-tuple-element"):
+        return False
+    return all(x in block and _is_of_no_data(block[x], block) for x in i.operands)
 
 
 def _written(i: _Instruction) -> str:
