@@ -62,6 +62,16 @@ def test_of_all_words_and_of_several_dimensions(dtype, monkeypatch):
     np.testing.assert_array_equal(found, table[index])
 
 
+def test_dimension_by_dimension():
+    table, rng = np.arange(7 * 5 * 3).reshape(7, 5, 3), np.random.default_rng(0)
+    rows, columns = rng.integers(0, 7, (9, 1, 1)), rng.integers(0, 5, (1, 4, 1))
+    for index in ((rows, columns, np.arange(3).reshape(1, 1, 3)), (rows, columns, np.array(2)), (rows, columns, rows % 3),
+                  (rows[:1], columns, np.array(0)), (columns, rows % 5, np.array(1))):  # fmt: skip
+        given = tuple(map(jax.numpy.asarray, index))
+        found = SPACE["_taken"](jax.numpy.asarray(table), given, np.broadcast_shapes(*(i.shape for i in index)))
+        np.testing.assert_array_equal(found, table[index])
+
+
 @pytest.mark.parametrize("size", [0, 1, 127, 129])
 def test_as_they_are_written(size):
     t, x = random(130, special=1), random(size, special=1)

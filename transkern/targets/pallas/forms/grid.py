@@ -437,7 +437,8 @@ class Body(Statements):
             walks = counted(host, e)
             dims = self.program.buffers[e.buffer].dims
             gathers = walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims))
-            if gathers and not turns_of(host, e, dims) and not is_looked_up(host, e, dims):
+            one_by_one = is_looked_up(host, e, dims) and not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
+            if gathers and not turns_of(host, e, dims) and not one_by_one:
                 raise Inexpressible("a gather")
             made = host.load(e)
             as_it_lies = walks is not None and in_order(host, walks[1])  # then it has another shape, and is not moved

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_looked_up": ("_interpret", "_from_rows"),
+    "_looked_up": ("_interpret", "_from_rows", "_taken"),
     "_from_rows": ("_interpret",),
     "_updated": ("_interpret", "_in_any_order", "_one_by_one", "_larger", "_smaller"),
     "_in_any_order": ("_interpret",),
@@ -18,14 +18,27 @@ def _looked_up(table, *index):
     of places, 128 at a time; where it has more XLA's gather, which goes over the places."""
     shape = jnp.broadcast_shapes(*(i.shape for i in index))
     fits = 0 < table.size <= 1 << 16 and table.dtype.itemsize <= 4
-    if _interpret() or not fits or int(np.prod(shape)) < 2:
+    if _interpret() or int(np.prod(shape)) < 2:
         return table[index]
+    if not fits:
+        return _taken(table, index, shape)
     at, stride = 0, 1
     for i, size in zip(index[::-1], table.shape[::-1]):
         at, stride = at + i.astype(jnp.int32) * stride, stride * size
     given, integer = table.dtype, jnp.issubdtype(table.dtype, jnp.integer)
     words = table if integer or given.itemsize == 4 else table.astype(jnp.int32 if given == bool else jnp.float32)
     return _from_rows(words, jnp.broadcast_to(at, shape)).astype(given)
+''',
+    "_taken": '''
+def _taken(table, index, shape):
+    """table[index] by XLA, along one dimension after the other where places of each have an axis of their own: rows
+    move at once, and XLA takes half a minute to compile a gather of each element of an image."""
+    axes = [k for i in index for k, size in enumerate(i.shape) if size > 1]
+    if table.ndim < 2 or len(axes) > table.ndim or axes != sorted(set(axes)) or 0 in (*table.shape, *shape):
+        return table[index]
+    for k, i in enumerate(index):
+        table = jnp.take(table, i.reshape(-1), axis=k, mode='clip')
+    return table.reshape(shape)
 ''',
     "_from_rows": '''
 def _from_rows(table, at):
