@@ -157,7 +157,8 @@ def test_what_a_fusion_comes_to(fused: str, kind: str) -> None:
 def test_reductions_of_one_element_are_reshapes_and_numbers_are_told() -> None:
     lines = [
         "  %a = f32[8,1]{1,0} parameter(0)", "  %z = f32[] constant(0)",
-        "  %r = f32[8]{0} reduce(%a, %z), dimensions={1}, to_apply=%add", "  %s = f32[] reduce(%a, %z), dimensions={0,1}",
+        "  %r = f32[8]{0} reduce(%a, %z), dimensions={1}, to_apply=%add",
+        "  %s = f32[] reduce(%a, %z), dimensions={0,1}",
         "  %n = f32[] multiply(%s, %z)", "  %m = f32[8]{0} multiply(%r, %r)",
     ]  # fmt: skip
     assert outside(_program("", *lines)) == {"multiply": 1, "number": 1, "reduce": 1, "reshape": 1}
@@ -169,7 +170,7 @@ def test_positions_count_as_iotas_do() -> None:
         "  %i = s32[8]{0} iota(), iota_dimension=0", "  %p = s32[8]{0} add(%i, %b)", "  %q = f32[8]{0} add(%a, %a)",
         "  %k = (f32[8]{0}) fusion(%a), kind=kCustom, calls=%kernel",
     ]  # fmt: skip
-    kernel = "%kernel (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n  ROOT %c = f32[8]{0} custom-call(%p)\n}\n"
+    kernel = "%kernel (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n  ROOT %c = f32[8] custom-call(%p)\n}\n"
     text = _program("", *lines)
     assert outside(text.replace("ENTRY", f"{kernel}ENTRY")) == {"add": 1}
 
@@ -215,7 +216,8 @@ def f(x):
 
 
 def test_reasons_are_those_of_the_text() -> None:
-    text = "    # f_a: left to XLA (a gather)\n    # f_b: left to XLA (it only moves data)\n    # f_c: left to XLA (a gather)\n"
+    said = {"a": "a gather", "b": "it only moves data", "c": "a gather"}
+    text = "".join(f"    # f_{name}: left to XLA ({why})\n" for name, why in said.items())
     assert tpu.reasons(text) == ["a gather"]
 
 

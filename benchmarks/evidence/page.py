@@ -71,9 +71,11 @@ Of TPUs:
 
 - *kernels*: calls of Pallas kernels in the compiled program; *around* them: operations of XLA, fusions as one each,
 copies
-  into other layouts and empty loops too. A *move* is a fusion of slices, reshapes and the like, which gives elements the
-  bits of others at places that are known; a *number* is arithmetic of single elements; a *product* is one of matrices,
-  fused or not. *Wholly in kernels*: nothing around but copies, moves and numbers.
+  into other layouts and empty loops too. A *move* is a fusion of slices, reshapes and the like, which gives elements
+  the bits of others at places that are known; a *number* is arithmetic of single elements; a *product* is one of
+  matrices, fused or not. What XLA has fused into a kernel, which computes it of each block as it is loaded, is the
+  kernel's, and arrays of positions alone are nobody's. *Wholly in kernels*: nothing around but copies, moves and
+  numbers.
 - *bundles*: VLIW bundles an iteration of the longest innermost loop in a kernel, a lower bound of its cycles.
 - *VMEM*: KiB that the kernel with the most of it takes beside the arrays that XLA itself puts there.
 - *bytes*: arguments, results and, twice, temporaries in HBM by `memory_analysis`, to arguments and results alone: the
@@ -153,8 +155,8 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
         yield f"### TPU {chip}\n"
         steps = [row for row in made if row.get("steps")]
         yield (
-            f"{wholly} of {len(mine)} functions are wholly in kernels, {len(steps)} more but for steps that are XLA's on "
-            f"purpose; {sum(row['kernels'] > 0 for row in made)} have a kernel."
+            f"{wholly} of {len(mine)} functions are wholly in kernels, {len(steps)} more but for steps that are XLA's "
+            f"on purpose; {sum(row['kernels'] > 0 for row in made)} have a kernel."
         )
         if beside:
             more = [row["function"] for row in beside if memory(row, row) > 1.01 * memory(row, row["plain"])]

@@ -13,14 +13,22 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_used, buffers_written, is_in_order, variables_read, walk, walk_expr
 from transkern.targets.pallas.forms.interface import live_outside
-from transkern.targets.pallas.forms.layout import laid_out, without_fills
-from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, is_looked_up, load_moved, turns_of
+from transkern.targets.pallas.forms.layout import laid_out, only_moves, without_fills
+from transkern.targets.pallas.forms.loads import (
+    counted,
+    in_order,
+    is_doubtful,
+    is_looked_up,
+    is_slice,
+    load_moved,
+    turns_of,
+)
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays, with_places
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
-from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
+from transkern.targets.pallas.forms.values import Columns, Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import Array, AxisInfo
 from transkern.targets.pallas.passes.wide import SHORT, in_words
 from transkern.targets.pallas.printing import spelling
@@ -56,7 +64,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     rest = [s for s in rest if s not in before]
     if rank == 0 or len(loops) != 1 or not all(isinstance(s, n.Store) and not s.index for s in rest):
         raise Inexpressible("more than one loop")
-    if _only_moves(kernel):
+    if only_moves(kernel):
         raise Inexpressible("it only moves data")
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (is_in_order(s) and buffers_written(s)):
@@ -77,16 +85,6 @@ def emit(host: Host, kernel: n.Kernel) -> None:
             raise
         Body(host, 2, {axis: slot + 1 for axis, slot in slots.items()}, kernel, given).run(kernel)
     host.out += last
-
-
-def _only_moves(kernel: n.Kernel) -> bool:
-    return all(
-        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
-    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
-
-
-class Columns(Inexpressible):
-    """All operands of a kernel are arrays that XLA would have to make."""
 
 
 class Body(Statements):
@@ -437,7 +435,8 @@ class Body(Statements):
             walks = counted(host, e)
             dims = self.program.buffers[e.buffer].dims
             gathers = walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims))
-            one_by_one = is_looked_up(host, e, dims) and not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
+            alone = not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
+            one_by_one = alone and is_looked_up(host, e, dims)
             if gathers and not turns_of(host, e, dims) and not one_by_one:
                 raise Inexpressible("a gather")
             made = host.load(e)
@@ -453,19 +452,13 @@ class Body(Statements):
             self.operands[f"view.{param}"] = made.node
             if e.dtype in SHORT:
                 self.short.add(param)
-            if len(made.axes) == self.rank and not as_it_lies and not (walks is None and self.is_slice(e)):
+            if len(made.axes) == self.rank and not as_it_lies and not (walks is None and is_slice(self, e)):
                 self.made_whole.add(f"view.{param}")
         else:
             self.scalar_operands[param] = quote("_0.astype(jnp.int32)", made.node) if e.dtype in SHORT else made.node
         value = Value(name(param), e.dtype, made.axes)
         self.views[e] = value
         return value
-
-    def is_slice(self, e: Load) -> bool:
-        """Whether XLA takes an operand apart when a kernel loads its blocks: a slice of an array as it lies."""
-        subscripts = sort(self, e.index, self.program.buffers[e.buffer].dims)
-        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
-        return self.rank > 1 and slots == sorted(slots)
 
     def store(self, s: n.Store, mask: Value | None) -> None:
         dims = self.program.buffers[s.buffer].dims

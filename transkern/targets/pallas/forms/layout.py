@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load
+from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import buffers_written, exprs, map_block, walk, with_bodies
 from transkern.targets.pallas.printing.quote import assign, name, quote, sequence
 
@@ -45,6 +45,13 @@ def laid_out(host: Host, kernel: n.Kernel) -> tuple[n.Kernel, list[ast.stmt], li
     made = _Parts(host, parts, written)
     kernel = replace(kernel, body=made.block(map_block(kernel.body, made.load)))
     return kernel, made.before, made.behind()
+
+
+def only_moves(kernel: n.Kernel) -> bool:
+    """Whether a kernel computes nothing."""
+    return all(
+        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
+    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
 
 
 def without_fills(kernel: n.Kernel) -> tuple[n.Kernel, tuple[n.Stmt, ...]]:

@@ -83,6 +83,13 @@ def is_looked_up(vector: Vector, e: Load, dims: Sequence[Expr]) -> bool:
     return any(isinstance(x, Gather) for x in subscripts) and (few or not isinstance(last, Span_))
 
 
+def is_slice(vector: Vector, e: Load) -> bool:
+    """Whether XLA takes an operand apart when a kernel loads its blocks: a slice of an array as it lies."""
+    subscripts = sort(vector, e.index, vector.program.buffers[e.buffer].dims)
+    slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+    return vector.rank > 1 and slots == sorted(slots)
+
+
 def load_moved(vector: Vector, e: Load, dims: tuple[Expr, ...]) -> Value | None:
     """All of an array along an axis or several, which turn or are moved (`np.roll`), as it stands and then moved."""
     turns = turns_of(vector, e, dims)

@@ -40,8 +40,8 @@ from transkern.records import replace
 SHORT = {"int8": 8, "int16": 16, "uint8": 8, "uint16": 16}
 """The types of short integers, and their bits."""
 _WRAPPING = (
-    "add", "subtract", "multiply", "negative", "absolute", "square", "invert", "floor_divide", "remainder", "left_shift",
-    "right_shift",
+    "add", "subtract", "multiply", "negative", "absolute", "square", "invert", "floor_divide", "remainder",
+    "left_shift", "right_shift",
 )  # fmt: skip
 """What has the same last bits in more of them, cut off as the type does."""
 _CHOOSING = ("maximum", "minimum", "where", "bitwise_and", "bitwise_or", "bitwise_xor", "positive")
@@ -200,11 +200,13 @@ def in_words(kernel: n.Kernel) -> n.Kernel | None:
                 return None
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        made = map_block(statements, change)
-        return tuple(replace(s, dtype="int32") if isinstance(s, n.Accumulator) and s.dtype in SHORT else s for s in made)
+        return tuple(with_bodies(declared(s), block) for s in statements)
+
+    def declared(s: n.Stmt) -> n.Stmt:
+        return replace(s, dtype="int32") if isinstance(s, n.Accumulator) and s.dtype in SHORT else s
 
     try:
-        return replace(kernel, body=block(kernel.body))
+        return replace(kernel, body=block(map_block(kernel.body, change)))
     except _Elements:
         return None
 
