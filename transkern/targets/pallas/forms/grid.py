@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
-from transkern.ir.traverse import buffers_used, buffers_written, is_in_order, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_read, buffers_used, buffers_written, is_in_order, variables_read, walk
 from transkern.targets.pallas.forms.interface import live_outside
 from transkern.targets.pallas.forms.layout import laid_out, only_moves, without_fills
 from transkern.targets.pallas.forms.loads import (
@@ -287,7 +287,7 @@ class Body(Statements):
 
     def _local(self, e: Expr) -> bool:
         """Whether `e` depends on what this kernel computes."""
-        return bool(variables_read(e) & set(self.env)) or any(x.buffer in self.written for x in _loads(e))
+        return bool(variables_read(e) & set(self.env)) or bool(buffers_read(e) & self.written)
 
     def variable(self, of: str, dtype: str) -> Value:
         if of not in self.axes and of not in self.env and of in self.host.env:
@@ -428,7 +428,7 @@ class Body(Statements):
         """An operand that XLA makes: a column, a transpose, one element."""
         host = self.host
         local = variables_read(e) - set(self.axes)
-        if local & set(self.env) or any(x.buffer in self.written for i in e.index for x in _loads(i)):
+        if local & set(self.env) or any(buffers_read(i) & self.written for i in e.index):
             raise Inexpressible("a gather")
         host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
         try:
@@ -469,7 +469,7 @@ class Body(Statements):
             return
         partial = mask is not None or not all(isinstance(x, Span_) and x.whole for x in subscripts)
         if s.buffer not in self.arrays:
-            if partial or any(x.buffer == s.buffer for x in _loads(s.value)):
+            if partial or s.buffer in buffers_read(s.value):
                 self.bind_operand(s.buffer, tuple(slots))
             else:
                 self.arrays[s.buffer] = Array(self.host.array(s.buffer).name, tuple(slots))
@@ -479,7 +479,6 @@ class Body(Statements):
         if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
         super().store(s, mask)
-
 
     def store_chosen(self, s: n.Store, mask: Value | None) -> None:
         """A store of one element of each row, where data choose it: all others stay as they are."""
@@ -498,7 +497,3 @@ class Body(Statements):
         self.out.append(assign(array.id, self.chosen(here, node, array, dtype)))
         if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
-
-
-def _loads(e: Expr) -> list[Load]:
-    return [x for x in walk_expr(e) if isinstance(x, Load)]
