@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier", "_surpasses"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier", "_surpasses",
+              "_has_bytes"),
     "_tile": ("_vmem",),
 }
 """What else a function calls."""
@@ -65,7 +66,13 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
 
     `results` are (shape, dtype) of arrays, then ((), dtype, op) of numbers that `op` combines over the blocks.
     """
-    tile = _tile(extents, tiled, len(operands) + len(results))
+    short = [x.dtype.itemsize < 4 and x.dtype != bool for x in operands]
+    asked = [r[1] for r in results]
+    less = [bool(r[0]) and jnp.dtype(r[1]).itemsize < 4 and r[1] != jnp.bool_ for r in results]
+    tile = _tile(extents, tiled, len(operands) + len(results) + sum(short) + sum(less))  # in words as well
+    if tile is not None and not _has_bytes():
+        operands = [x.astype(jnp.int32) if s else x for x, s in zip(operands, short)]
+        results = [(r[0], jnp.int32, *r[2:]) if s else r for r, s in zip(results, less)]
     if tile is None:
         return body(_Block((0,) * len(extents), extents), *scalars, *operands)
     grid = tuple(pl.cdiv(e, t) for e, t in zip(extents, tile))
@@ -87,7 +94,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         given = [jnp.swapaxes(r[...], -1, -2) if c else r[...] for r, c in zip(ins, turned)]
         values = body(block, *(r[0] for r in numbers), *given)
         for ref, value, column in zip(refs[first:], values[:len(arrays)], columns):
-            ref[...] = jnp.swapaxes(value, -1, -2) if column else value
+            ref[...] = (jnp.swapaxes(value, -1, -2) if column else value).astype(ref.dtype)
         start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
         found = list(zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]))
         for k, (ref, value, (_, _, op)) in enumerate(found):
@@ -114,7 +121,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         interpret=_interpret())(
             *(jnp.reshape(s, (1,)) for s in scalars),
             *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))
-    shaped = [m.reshape(r[0]) for m, r in zip(made, arrays)]
+    shaped = [m.reshape(r[0]).astype(kind) for m, r, kind in zip(made, arrays, asked)]
     return [*shaped, *(m[0] for m in made[len(arrays):])]
 ''',
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_looked_up": ("_interpret", "_from_rows", "_taken"),
+    "_looked_up": ("_interpret", "_from_rows", "_taken", "_has_bytes"),
     "_from_rows": ("_interpret",),
     "_updated": ("_interpret", "_in_any_order", "_one_by_one", "_larger", "_smaller"),
     "_in_any_order": ("_interpret",),
@@ -25,8 +25,9 @@ def _looked_up(table, *index):
     at, stride = 0, 1
     for i, size in zip(index[::-1], table.shape[::-1]):
         at, stride = at + i.astype(jnp.int32) * stride, stride * size
-    given, integer = table.dtype, jnp.issubdtype(table.dtype, jnp.integer)
-    words = table if integer or given.itemsize == 4 else table.astype(jnp.int32 if given == bool else jnp.float32)
+    given, integer = table.dtype, jnp.issubdtype(table.dtype, jnp.integer) and _has_bytes()
+    words = table if integer or given.itemsize == 4 else table.astype(
+        jnp.float32 if jnp.issubdtype(given, jnp.floating) else jnp.int32)
     return _from_rows(words, jnp.broadcast_to(at, shape)).astype(given)
 ''',
     "_taken": '''

@@ -36,6 +36,14 @@ def _vmem():
     except ValueError:  # no TPU
         return 128 << 20
 ''',
+    "_has_bytes": '''
+def _has_bytes():
+    """Whether this chip stores parts of registers of 8 and 16 bits; v4 does not."""
+    try:
+        return pltpu.get_tpu_info().generation >= 5
+    except ValueError:  # no TPU
+        return True
+''',
     "_interpret": '''
 def _interpret():
     """Whether kernels are interpreted: wherever the device is no TPU, unless INTERPRET says otherwise."""
