@@ -189,8 +189,8 @@ class Body(Statements):
         for a in outer:
             own = name(module.identifier(a.name))
             host.env[a.name] = Value(quote("_0 != 0", own) if a.dtype == "bool" else own, a.dtype)
-            if (short := self.given_as.get(a.name, "")) in SHORT:
-                host.env[a.name] = Value(quote(f"_0.astype(jnp.{short})", own), short)
+            if (kind := self.given_as.get(a.name, "")) in SHORT:
+                host.env[a.name] = Value(quote(f"_0.astype(jnp.{kind})", own), kind)
         host.rank, host.slots = 0, {}
         for s in kernel.body:
             if isinstance(s, n.Store):
