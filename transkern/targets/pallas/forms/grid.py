@@ -435,8 +435,8 @@ class Body(Statements):
             walks = counted(host, e)
             dims = self.program.buffers[e.buffer].dims
             gathers = walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims))
-            alone = not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
-            one_by_one = alone and is_looked_up(host, e, dims)
+            one_by_one = gathers and is_looked_up(host, e, dims)
+            one_by_one = one_by_one and not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
             if gathers and not turns_of(host, e, dims) and not one_by_one:
                 raise Inexpressible("a gather")
             made = host.load(e)
