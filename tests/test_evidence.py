@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.evidence import __main__ as evidence
-from benchmarks.evidence import page
+from benchmarks.evidence import page, tpu
 from benchmarks.evidence.functions import subjects
 from tests.tools import require
-from transkern.targets.pallas.module.measure import Made, from_json, outside
+from transkern.targets.pallas.module.around import outside
+from transkern.targets.pallas.module.measure import Made, from_json
 from transkern.targets.pallas.module.schedule import KernelSchedule, LoopSchedule
 
 ARCH = "sm_90"
@@ -126,6 +128,97 @@ ENTRY %main (a: f32[8]) -> (f32[8], s32[]) {
 }
 """
     assert outside(text) == {"copy": 1, "fusion": 1, "while": 1}
+
+
+def _program(fused: str, *lines: str) -> str:
+    head = "HloModule m\n%fused_computation (p: f32[8,1], q: f32[8,1]) -> f32[8] {\n"
+    begin = "  %p = f32[8,1]{1,0} parameter(0)\n  %q = f32[8,1]{1,0} parameter(1)\n  %least = f32[] constant(-inf)\n"
+    return f"{head}{begin}{fused}}}\nENTRY %main (a: f32[8,1]) -> f32[8] {{\n{chr(10).join(lines)}\n}}\n"
+
+
+_FUSION = "  %f = f32[8]{0} fusion(%a, %a), kind=kLoop, calls=%fused_computation"
+_PADS = "  %x = f32[8,2] pad(%p, %least), padding=0_0x0_1\n  %y = f32[8,2] pad(%q, %least), padding=0_0x1_0\n"
+
+
+@pytest.mark.parametrize("fused, kind", [
+    ("  %s = f32[4,1] slice(%p), slice={[0:4], [0:1]}\n  ROOT %b = f32[4]{0} bitcast(%s)\n", "move"),
+    (_PADS + "  ROOT %m = f32[8,2] maximum(%x, %y)\n", "move"),
+    (_PADS + "  ROOT %m = f32[8,2] maximum(%x, %p)\n", "fusion"),
+    ("  ROOT %m = f32[8,1] maximum(%p, %q)\n", "fusion"),
+    ("  ROOT %m = f32[8,1] add(%p, %q)\n", "fusion"),
+    ("  ROOT %m = f32[8,1] dynamic-slice(%p, %i)\n", "fusion"),
+    ("  ROOT %m = f32[8,8] convolution(%p, %q), dim_labels=bf_oi->bf\n", "product"),
+    ("  %x = f32[] reduce(%p, %least), dimensions={0,1}, to_apply=%add\n", "fusion"),
+])  # fmt: skip
+def test_what_a_fusion_comes_to(fused: str, kind: str) -> None:
+    assert outside(_program(fused, _FUSION)) == {kind: 1}
+
+
+def test_reductions_of_one_element_are_reshapes_and_numbers_are_told() -> None:
+    lines = [
+        "  %a = f32[8,1]{1,0} parameter(0)", "  %z = f32[] constant(0)",
+        "  %r = f32[8]{0} reduce(%a, %z), dimensions={1}, to_apply=%add",
+        "  %s = f32[] reduce(%a, %z), dimensions={0,1}",
+        "  %n = f32[] multiply(%s, %z)", "  %m = f32[8]{0} multiply(%r, %r)",
+    ]  # fmt: skip
+    assert outside(_program("", *lines)) == {"multiply": 1, "number": 1, "reduce": 1, "reshape": 1}
+
+
+def test_positions_count_as_iotas_do() -> None:
+    lines = [
+        "  %a = f32[8]{0} parameter(0)", "  %z = s32[] constant(1)", "  %b = s32[8]{0} broadcast(%z), dimensions={}",
+        "  %i = s32[8]{0} iota(), iota_dimension=0", "  %p = s32[8]{0} add(%i, %b)", "  %q = f32[8]{0} add(%a, %a)",
+        "  %k = (f32[8]{0}) fusion(%a), kind=kCustom, calls=%kernel",
+    ]  # fmt: skip
+    kernel = "%kernel (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n  ROOT %c = f32[8] custom-call(%p)\n}\n"
+    text = _program("", *lines)
+    assert outside(text.replace("ENTRY", f"{kernel}ENTRY")) == {"add": 1}
+
+
+def test_operations_of_loops_and_branches_count() -> None:
+    text = """HloModule m
+%body (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %add = f32[8]{0} add(%p, %p)
+}
+%unused (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %add = f32[8]{0} subtract(%p, %p)
+}
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  ROOT %w = f32[8]{0} while(%a), condition=%cond, body=%body
+}
+"""
+    assert outside(text) == {"add": 1, "while": 1}
+
+
+def test_steps_that_are_left_on_purpose() -> None:
+    made = Made(calls=1, outside={"sort": 1, "copy": 2, "number": 1})
+    assert made.steps == ["sort"] and not made.wholly
+    assert Made(calls=0, outside={"product": 1}).steps == ["product"]
+    assert Made(calls=1, outside={"sort": 1, "fusion": 1}).steps == [] and Made("no").steps == []
+    assert Made(calls=1, outside={"number": 1, "move": 2}).wholly
+
+
+def test_sizes_that_data_decide_are_found_by_a_run() -> None:
+    text = """
+import jax.numpy as jnp
+def _f(x, n=None):
+    return {"asked_n": x.max() + 1} if n is None else {"result": jnp.zeros(n)}
+def f(x):
+    out = _f(jnp.asarray(x))
+    n = int(out["asked_n"])
+    return _f(jnp.asarray(x), n)
+"""
+    case = tpu._of_sizes(text, "f", [np.array([3, 6], np.int64)])
+    assert case.shapes == [((2,), "int32")] and case.name == "of_sizes" and "*(7,)" in case.text
+
+
+def test_reasons_are_those_of_the_text() -> None:
+    said = {"a": "a gather", "b": "it only moves data", "c": "a gather"}
+    text = "".join(f"    # f_{name}: left to XLA ({why})\n" for name, why in said.items())
+    assert tpu.reasons(text) == ["a gather"]
 
 
 def test_outcomes_survive_json() -> None:

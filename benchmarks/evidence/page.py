@@ -71,7 +71,11 @@ Of TPUs:
 
 - *kernels*: calls of Pallas kernels in the compiled program; *around* them: operations of XLA, fusions as one each,
 copies
-  into other layouts and empty loops too. *Wholly in kernels*: nothing around but copies and the like.
+  into other layouts and empty loops too. A *move* is a fusion of slices, reshapes and the like, which gives elements
+  the bits of others at places that are known; a *number* is arithmetic of single elements; a *product* is one of
+  matrices, fused or not. What XLA has fused into a kernel, which computes it of each block as it is loaded, is the
+  kernel's, and arrays of positions alone are nobody's. *Wholly in kernels*: nothing around but copies, moves and
+  numbers.
 - *bundles*: VLIW bundles an iteration of the longest innermost loop in a kernel, a lower bound of its cycles.
 - *VMEM*: KiB that the kernel with the most of it takes beside the arrays that XLA itself puts there.
 - *bytes*: arguments, results and, twice, temporaries in HBM by `memory_analysis`, to arguments and results alone: the
@@ -146,19 +150,36 @@ def _left(rows: list[dict[str, Any]]) -> Iterator[str]:
             continue
         wholly = sum(row["wholly"] for row in made)
         beside = [row for row in made if "plain" in row]
-        worst = sorted((row for row in made if not row["wholly"]), key=lambda row: -sum(row["outside"].values()))
+        left = [row for row in made if not row["wholly"] and not row.get("steps")]
+        worst = sorted(left, key=lambda row: -sum(row["outside"].values()))
         yield f"### TPU {chip}\n"
+        steps = [row for row in made if row.get("steps")]
         yield (
-            f"{wholly} of {len(mine)} functions are wholly in kernels, "
-            f"{sum(row['kernels'] > 0 for row in made)} have one."
+            f"{wholly} of {len(mine)} functions are wholly in kernels, {len(steps)} more but for steps that are XLA's "
+            f"on purpose; {sum(row['kernels'] > 0 for row in made)} have a kernel."
         )
         if beside:
             more = [row["function"] for row in beside if memory(row, row) > 1.01 * memory(row, row["plain"])]
             names = f" ({', '.join(more)})" if more else ""
             yield f"Of {len(beside)} that plain JAX takes as well, {len(more)} have more bytes{names}."
-        yield "Most of XLA around:\n"
-        yield from (f"- {row['function']}: {_around(row, 6)}" for row in worst[:WORST])
+        if steps:
+            yield "Left to XLA, which has units and networks for these steps:\n"
+            yield from (f"- {row['function']}: {' and '.join(map(_STEPS.__getitem__, row['steps']))}" for row in steps)
+            yield ""
+        yield "XLA does part of these, those with most of it first:\n"
+        yield from (f"- {row['function']}: {_around(row, 6)}{_reasons(row)}" for row in worst)
         yield f"{_failed(mine)}"
+
+
+_STEPS = {
+    "sort": "a sort, which needs all elements at once: XLA has networks of exchanges for it",
+    "product": "products of matrices, for which a TPU has a unit and XLA the tiles that keep it busy",
+}
+
+
+def _reasons(row: dict[str, Any]) -> str:
+    """What the emitted text says of why."""
+    return f" ({'; '.join(row['reasons'])})" if row.get("reasons") else ""
 
 
 def _marks(rows: list[dict[str, Any]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from transkern.errors import TranskernError
 from transkern.fuse.checks.guards import OTHER_SIZES
 from transkern.targets.chips import TPUS
 from transkern.targets.naming import PYTHON, function_name
+from transkern.targets.pallas.module import around
 from transkern.targets.pallas.module import measure as measuring
 from transkern.targets.pallas.module.measure import Case, Made, from_json, measure
 
@@ -48,10 +50,32 @@ def _module(subject: Subject, sizes: bool = False) -> tuple[Case | None, str]:
         made = emitted(subject.function, subject.arguments(), "pallas", sizes)
     except TranskernError as error:
         return None, str(error).splitlines()[0]
+    name = function_name(subject.function.__name__, PYTHON)
     given = shapes(made.values)
     if not all(isinstance(x, (tuple, int, float)) for x in given):
         return None, "an argument that is neither an array nor a number"
-    return Case(made.module, function_name(subject.function.__name__, PYTHON), given), ""
+    if "_out.get('asked_" in made.module:
+        return _of_sizes(made.module, name, made.values), ""
+    return Case(made.module, name, given), ""
+
+
+def _of_sizes(text: str, name: str, values: Sequence[Any]) -> Case:
+    """A module whose jitted function asks the data for sizes, with those that it gets: it has to run for them."""
+    space: dict[str, Any] = {"__name__": "emitted"}
+    exec(compile(text, name, "exec"), space)
+    inner, calls = space[f"_{name}"], list[tuple[Any, ...]]()
+
+    def called(*args: Any) -> Any:
+        calls.append(args)
+        return inner(*args)
+
+    space[f"_{name}"] = called
+    narrow = [v.astype(_NARROW.get(v.dtype.name, v.dtype)) if isinstance(v, np.ndarray) else v for v in values]
+    space[name](*narrow)
+    arrays = [x for x in calls[-1] if not isinstance(x, int)]
+    sizes = calls[-1][len(arrays) :]
+    end = f"\n\ndef of_sizes(*arrays):\n    return _{name}(*arrays, *{sizes!r})\n"
+    return Case(text + end, "of_sizes", [(np.shape(x), x.dtype.name) for x in arrays])
 
 
 def _plain(subject: Subject) -> Case | None:
@@ -99,7 +123,8 @@ def rows(subjects: Sequence[Subject], chip: str, limit: float) -> Iterator[dict[
         kernels, plain = (found.get(f"{subject.name}\0{form}") for form in ("kernels", "plain"))
         if kernels is not None and OTHER_SIZES in kernels.failed:
             kernels = _sized(subject, chip, limit)
-        yield row(subject, chip, kernels, plain, refused[subject.name])
+        case, _ = _module(subject)
+        yield row(subject, chip, kernels, plain, refused[subject.name], "" if case is None else case.text)
 
 
 def _sized(subject: Subject, chip: str, limit: float) -> Made | None:
@@ -116,17 +141,28 @@ def _sized(subject: Subject, chip: str, limit: float) -> Made | None:
 
 def _parts(case: Case, chip: str) -> tuple[str, ...]:
     versions = (importlib.metadata.version("jax"), importlib.metadata.version("libtpu"))
-    return ("tpu", case.text, case.name, repr(case.shapes), chip, Path(measuring.__file__).read_text(), *versions)
+    reader = [Path(module.__file__).read_text() for module in (measuring, around)]
+    return ("tpu", case.text, case.name, repr(case.shapes), chip, *reader, *versions)
 
 
-def row(subject: Subject, chip: str, made: Made | None, plain: Made | None, refused: str) -> dict[str, Any]:
+def reasons(text: str) -> list[str]:
+    """Why an emitted module leaves something to XLA: what its comments say."""
+    found = re.findall(r"# \w+: left to XLA \((.*)\)$", text, re.MULTILINE)
+    return list(dict.fromkeys(reason for reason in found if reason != "it only moves data"))
+
+
+def row(
+    subject: Subject, chip: str, made: Made | None, plain: Made | None, refused: str, text: str = ""
+) -> dict[str, Any]:
+    """What the page has of a function: its outcome, and that of plain JAX."""
     found: dict[str, Any] = {"function": subject.name, "arch": chip}
     if made is None or made.failed:
         return found | {"failed": refused if made is None else made.failed}
     pallas = [k for k in made.kernels if k.pallas]
     hot = max(pallas, key=lambda k: max((x.bundles for x in k.loops), default=k.bundles), default=None)
     found |= {
-        "kernels": made.calls, "outside": made.outside, "wholly": made.wholly, "vmem": made.vmem,
+        "kernels": made.calls, "outside": made.outside, "wholly": made.wholly, "steps": made.steps,
+        "reasons": reasons(text), "vmem": made.vmem,
         "arguments": made.arguments, "results": made.results - made.aliased, "temporaries": made.temporaries,
         "bundles": None if hot is None else max((x.bundles for x in hot.loops), default=hot.bundles),
         "bundles in kernels": sum(k.bundles for k in pallas),

@@ -142,7 +142,7 @@ def places(n, k, seed=0):
 
 @pytest.mark.parametrize("n", [0, 1, 1000])
 def test_counts(n):
-    check(COUNT, "f(int32[n],int)", places(n, 9), 9, text=[".add("])
+    check(COUNT, "f(int32[n],int)", places(n, 9), 9, text=["_updated("])
 
 
 @pytest.mark.parametrize("at", [[1, 2, 9, 3, -10], [-10], [0, 1, 2, 3, 40]])
@@ -155,13 +155,13 @@ def test_counts_stop_at_the_first_place_that_is_none(at):
 @pytest.mark.parametrize("n", [0, 1, 1000, 5000])
 def test_floats_are_added_in_their_order(n):
     args = random(50, special=n == 1000), places(n, 50), random(n, special=n == 1000)
-    check(ADD_AT, "f(float32[k],int32[n],float32[n])", *args, text=[".add("])
+    check(ADD_AT, "f(float32[k],int32[n],float32[n])", *args, text=["_updated("])
 
 
 @pytest.mark.parametrize("n", [1, 1000])
 def test_products_are_rounded_before_they_are_subtracted(n):
     args = random(50), places(n, 50), random(n, special=1), random(n, seed=1)
-    check(PRODUCTS, "f(float32[k],int32[n],float32[n],float32[n])", *args, text=[".add("])
+    check(PRODUCTS, "f(float32[k],int32[n],float32[n],float32[n])", *args, text=["_updated("])
 
 
 def test_extremes_under_a_condition():
@@ -173,7 +173,7 @@ def test_extremes_under_a_condition():
 def test_what_is_no_sum_stays_in_order(change):
     source = COUNT.replace("h[x[i]] += 1", change).replace("np.zeros", "np.ones")
     check(source, "f(int32[n],int)", places(20, 5), 5)
-    assert ".add(" not in compiled(source, "f(int32[n],int)").text
+    assert "_updated(" not in compiled(source, "f(int32[n],int)").text
 
 
 # ---- blocks

@@ -24,6 +24,7 @@ def test_blocks():
         assert int(count) == keep.sum()
         for found, value in zip(made, values, strict=True):
             np.testing.assert_array_equal(found[: int(count)], value[keep])
+            assert not np.asarray(found)[int(count) :].any()
 
 
 def test_what_is_behind_stays():

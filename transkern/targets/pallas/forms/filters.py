@@ -48,8 +48,7 @@ def compact(vector: Statements, s: n.Compact) -> None:
     if vector.mosaic or vector.axes:
         raise Inexpressible("a compaction")
     slot = vector.slots[s.axis]
-    for out in s.outputs:
-        vector.ensure(out)
+    made = [vector.ensure(out) for out in s.outputs]
     vector.axes[s.axis] = AxisInfo(slot, s.stop, b.ZERO, 1)
     vector.block(s.body)
     keep = vector.module.fresh("keep")
@@ -68,7 +67,8 @@ def compact(vector: Statements, s: n.Compact) -> None:
     target = vector.module.identifier(s.count)
     del vector.axes[s.axis]
     if not (s.append and s.count in vector.env):
-        moved = call(vector.module.helper("_packed"), [flat, array_of(held), array_of(own_of(vector, s))])
+        given = [flat, array_of(held), array_of(own_of(vector, s)), ast.Constant(all(made))]
+        moved = call(vector.module.helper("_packed"), given)
         outputs = ast.List([ast.Name(vector.python(out), ast.Store()) for out in s.outputs], ast.Store())
         targets = ast.Tuple([outputs, ast.Name(target, ast.Store())], ast.Store())
         vector.out.append(ast.Assign([targets], moved, lineno=0))

@@ -13,15 +13,24 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, is_in_order, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_read, buffers_used, buffers_written, is_in_order, variables_read, walk
 from transkern.targets.pallas.forms.interface import live_outside
-from transkern.targets.pallas.forms.layout import laid_out
-from transkern.targets.pallas.forms.loads import counted, in_order, is_doubtful, load_moved, turns_of
+from transkern.targets.pallas.forms.layout import laid_out, only_moves, without_fills
+from transkern.targets.pallas.forms.loads import (
+    counted,
+    in_order,
+    is_doubtful,
+    is_looked_up,
+    is_slice,
+    load_moved,
+    turns_of,
+)
 from transkern.targets.pallas.forms.slots import slots_of, turned, turned_arrays, with_places
 from transkern.targets.pallas.forms.statements import Statements, trips
 from transkern.targets.pallas.forms.subscripts import Gather, Span_, sort
-from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
+from transkern.targets.pallas.forms.values import Columns, Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import Array, AxisInfo
+from transkern.targets.pallas.passes.wide import SHORT, in_words
 from transkern.targets.pallas.printing import spelling
 from transkern.targets.pallas.printing.quote import assign, call, function, name, quote, sequence
 
@@ -34,7 +43,10 @@ _PLACES = ("argmax", "argmin")
 
 def emit(host: Host, kernel: n.Kernel) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible."""
-    given, kernel = kernel, with_places(kernel, host.program.variables)
+    given, (kernel, fills) = kernel, without_fills(kernel)
+    if fills:
+        host.inline(replace(kernel, body=fills))
+    kernel = with_places(kernel, host.program.variables)
     kernel, first, last = laid_out(host, kernel)
     host.out += first
     rank, slots = slots_of(kernel.body)
@@ -52,7 +64,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     rest = [s for s in rest if s not in before]
     if rank == 0 or len(loops) != 1 or not all(isinstance(s, n.Store) and not s.index for s in rest):
         raise Inexpressible("more than one loop")
-    if _only_moves(kernel):
+    if only_moves(kernel):
         raise Inexpressible("it only moves data")
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning, n.Guard)) or (is_in_order(s) and buffers_written(s)):
@@ -61,14 +73,18 @@ def emit(host: Host, kernel: n.Kernel) -> None:
         host.rank, host.slots = 0, {}
         host.statement(s)
     kernel = replace(kernel, body=tuple(s for s in kernel.body if s not in before))
-    Body(host, rank, slots, kernel, given).run(kernel)
+    if any(host.program.buffers[x].dtype in SHORT for x in buffers_used(kernel) | buffers_written(kernel)):
+        found = in_words(kernel)
+        if found is None:
+            raise Inexpressible("arithmetic of short integers")
+        kernel = found
+    try:
+        Body(host, rank, slots, kernel, given).run(kernel)
+    except Columns:  # of one axis: as rows, which XLA takes apart when blocks are loaded
+        if rank > 1:
+            raise
+        Body(host, 2, {axis: slot + 1 for axis, slot in slots.items()}, kernel, given).run(kernel)
     host.out += last
-
-
-def _only_moves(kernel: n.Kernel) -> bool:
-    return all(
-        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
-    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
 
 
 class Body(Statements):
@@ -84,14 +100,18 @@ class Body(Statements):
         self.scalar_operands: dict[str, ast.expr] = {}
         self.operands: dict[str, ast.expr] = {}
         self.buffer_operands: dict[str, str] = {}
+        self.given_as = {x.name: x.dtype for x in whole.body if isinstance(x, n.Accumulator)}
         live = live_outside(host.program, whole)
         self.local = {x.buffer for x in walk(kernel.body) if isinstance(x, n.Alloc) and x.buffer not in live}
         self.results: list[str] = []
-        self.extents: dict[int, Expr] = {}
+        self.extents: dict[int, Expr] = dict.fromkeys(set(range(rank)) - set(slots.values()), b.ONE)
         self.whole: set[int] = set()
         self.uses_block = False
         self.seen: dict[str, str] = {}  # operands by what XLA makes them of
         self.made_whole: set[str] = set()  # the operands that XLA makes, each as large as the block
+        self.short: set[str] = set()  # the operands of short integers, which a block has in 32 bits
+        variables = self.program.variables
+        self.program = replace(self.program, variables={k: self.held_as(t) for k, t in variables.items()})
         for s in walk(kernel.body):
             if isinstance(s, n.Loop) and s.kind == "parallel":
                 slot = slots[s.axis]
@@ -99,26 +119,44 @@ class Body(Statements):
                 if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
                     self.whole.add(slot)
 
+    # --- short integers
+
+    def held_as(self, dtype: str) -> str:
+        return "int32" if dtype in SHORT else super().held_as(dtype)
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        if dtype not in SHORT:
+            return super().cast(value, dtype)
+        return Value(self.typed(value, "int32"), dtype, value.axes)  # `in_words` has cut it off
+
+    def typed(self, value: Value, dtype: str) -> ast.expr:
+        return super().typed(value, "int32" if dtype in SHORT else dtype)
+
+    def as_stored(self, buffer: str) -> ast.expr:
+        dtype, value = self.program.buffers[buffer].dtype, name(self.arrays[buffer].name)
+        return quote(f"_0.astype(jnp.{dtype})", value) if dtype in SHORT else value
+
     # --- the call
 
     def run(self, kernel: n.Kernel) -> None:
         host, module = self.host, self.module
         outer = [s for s in kernel.body if isinstance(s, n.Accumulator)]
         for buffer in sorted(self.used | self.written):
-            if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
+            if host.program.buffers[buffer].dtype not in {*spelling.MOSAIC_DTYPES, *SHORT}:
                 raise Inexpressible(f"{host.program.buffers[buffer].dtype} in a TPU kernel")
         if outer:
             self.reduce_all(outer)
         self.block(s for s in kernel.body if not isinstance(s, n.Store))
         if self.operands and all(o in self.made_whole for o in self.operands):
-            raise Inexpressible("its operands are columns")
-        returned: list[ast.expr] = [name(self.arrays[r].name) for r in self.results]
+            raise Columns("its operands are columns")
+        returned: list[ast.expr] = [self.as_stored(r) for r in self.results]
         returned += [node for a in outer for node in self.handed_back(a)]
         self.out.append(ast.Return(sequence(returned)))
         block = "block" if self.uses_block else "_"
         arguments = [block, *self.scalar_operands, *(o.removeprefix("view.") for o in self.operands)]
         of = module.fresh(kernel.name)
-        host.out.append(function(of, arguments, self.out))
+        short = [assign(x, quote("_0.astype(jnp.int32)", name(x))) for x in sorted(self.short)]
+        host.out.append(function(of, arguments, [*short, *self.out]))
         tiled = sequence([ast.Constant(s not in self.whole) for s in range(self.rank)])
         extents = sequence([host.size(self.extents[s]) for s in range(self.rank)])
         results = [
@@ -151,6 +189,8 @@ class Body(Statements):
         for a in outer:
             own = name(module.identifier(a.name))
             host.env[a.name] = Value(quote("_0 != 0", own) if a.dtype == "bool" else own, a.dtype)
+            if (kind := self.given_as.get(a.name, "")) in SHORT:
+                host.env[a.name] = Value(quote(f"_0.astype(jnp.{kind})", own), kind)
         host.rank, host.slots = 0, {}
         for s in kernel.body:
             if isinstance(s, n.Store):
@@ -247,7 +287,7 @@ class Body(Statements):
 
     def _local(self, e: Expr) -> bool:
         """Whether `e` depends on what this kernel computes."""
-        return bool(variables_read(e) & set(self.env)) or any(x.buffer in self.written for x in _loads(e))
+        return bool(variables_read(e) & set(self.env)) or bool(buffers_read(e) & self.written)
 
     def variable(self, of: str, dtype: str) -> Value:
         if of not in self.axes and of not in self.env and of in self.host.env:
@@ -319,7 +359,7 @@ class Body(Statements):
 
     def picked(self, e: Load) -> Value | None:
         """One element of each row of a block, where data choose it."""
-        chosen = self.chosen_of_rows(e.buffer, e.index)
+        chosen = self.chosen_of_rows(e.buffer, e.index) or self.chosen_of_one(e)
         if chosen is None:
             return None
         at, along, rows = chosen
@@ -345,6 +385,17 @@ class Body(Statements):
         self.whole.add(slots[k])
         return at, slots[k], rows
 
+    def chosen_of_one(self, e: Load) -> tuple[Value, int, frozenset[int]] | None:
+        """The same of an array along one slot, of which each row chooses an element."""
+        slots = self.arrays[e.buffer].slots
+        if slots is None or len(slots) != 1 or len(e.index) != 1:
+            return None
+        at = self.expr(e.index[0])
+        if not at.axes or slots[0] in self.open_slots() | at.axes:
+            return None
+        self.whole.add(slots[0])
+        return at, slots[0], at.axes
+
     def note(self, value: Value, e: Load) -> Value:
         """Slots of which an access takes a part lie whole in each block."""
         for x in sort(self, e.index, self.program.buffers[e.buffer].dims, is_doubtful(self)):
@@ -368,6 +419,8 @@ class Body(Statements):
                 sequence([host.size(shape[s]) if s in shape else ast.Constant(1) for s in range(self.rank)]),
             )
         self.operands[param] = node
+        if self.program.buffers[buffer].dtype in SHORT:
+            self.short.add(param)
         self.buffer_operands[buffer] = param
         self.arrays[buffer] = Array(param, slots)
 
@@ -375,15 +428,16 @@ class Body(Statements):
         """An operand that XLA makes: a column, a transpose, one element."""
         host = self.host
         local = variables_read(e) - set(self.axes)
-        if local & set(self.env) or any(x.buffer in self.written for i in e.index for x in _loads(i)):
+        if local & set(self.env) or any(buffers_read(i) & self.written for i in e.index):
             raise Inexpressible("a gather")
         host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
         try:
             walks = counted(host, e)
             dims = self.program.buffers[e.buffer].dims
-            if walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims)) and not turns_of(
-                host, e, dims
-            ):
+            gathers = walks is None and any(isinstance(x, Gather) for x in sort(self, e.index, dims))
+            one_by_one = gathers and is_looked_up(host, e, dims)
+            one_by_one = one_by_one and not any(isinstance(x, Span_) for x in sort(self, e.index, dims))
+            if gathers and not turns_of(host, e, dims) and not one_by_one:
                 raise Inexpressible("a gather")
             made = host.load(e)
             as_it_lies = walks is not None and in_order(host, walks[1])  # then it has another shape, and is not moved
@@ -396,10 +450,12 @@ class Body(Statements):
         param = self.seen[shown] = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node
-            if len(made.axes) == self.rank and not as_it_lies:
+            if e.dtype in SHORT:
+                self.short.add(param)
+            if len(made.axes) == self.rank and not as_it_lies and not (walks is None and is_slice(self, e)):
                 self.made_whole.add(f"view.{param}")
         else:
-            self.scalar_operands[param] = made.node
+            self.scalar_operands[param] = quote("_0.astype(jnp.int32)", made.node) if e.dtype in SHORT else made.node
         value = Value(name(param), e.dtype, made.axes)
         self.views[e] = value
         return value
@@ -413,7 +469,7 @@ class Body(Statements):
             return
         partial = mask is not None or not all(isinstance(x, Span_) and x.whole for x in subscripts)
         if s.buffer not in self.arrays:
-            if partial or any(x.buffer == s.buffer for x in _loads(s.value)):
+            if partial or s.buffer in buffers_read(s.value):
                 self.bind_operand(s.buffer, tuple(slots))
             else:
                 self.arrays[s.buffer] = Array(self.host.array(s.buffer).name, tuple(slots))
@@ -423,7 +479,6 @@ class Body(Statements):
         if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
         super().store(s, mask)
-
 
     def store_chosen(self, s: n.Store, mask: Value | None) -> None:
         """A store of one element of each row, where data choose it: all others stay as they are."""
@@ -442,7 +497,3 @@ class Body(Statements):
         self.out.append(assign(array.id, self.chosen(here, node, array, dtype)))
         if s.buffer not in self.results and s.buffer not in self.local:
             self.results.append(s.buffer)
-
-
-def _loads(e: Expr) -> list[Load]:
-    return [x for x in walk_expr(e) if isinstance(x, Load)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import buffers_written, exprs, map_block, walk, with_bodies
 from transkern.targets.pallas.printing.quote import assign, name, quote, sequence
 
@@ -45,6 +45,41 @@ def laid_out(host: Host, kernel: n.Kernel) -> tuple[n.Kernel, list[ast.stmt], li
     made = _Parts(host, parts, written)
     kernel = replace(kernel, body=made.block(map_block(kernel.body, made.load)))
     return kernel, made.before, made.behind()
+
+
+def only_moves(kernel: n.Kernel) -> bool:
+    """Whether a kernel computes nothing."""
+    return all(
+        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
+    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
+
+
+def without_fills(kernel: n.Kernel) -> tuple[n.Kernel, tuple[n.Stmt, ...]]:
+    """A kernel, and what it fills with a constant beside what it computes: XLA has no need of memory for that."""
+    stores = [s.buffer for s in walk(kernel.body) if isinstance(s, n.Store)]
+    used = {e.buffer for e in exprs(kernel.body) if isinstance(e, Load)}
+
+    def is_fill(s: n.Stmt) -> bool:
+        return (
+            isinstance(s, n.Store) and bool(s.index) and isinstance(s.value, Const)
+            and stores.count(s.buffer) == 1 and s.buffer not in used
+        )
+
+    def apart(block: tuple[n.Stmt, ...]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
+        rest, fills = list[n.Stmt](), list[n.Stmt]()
+        for s in block:
+            if isinstance(s, n.Loop) and s.kind == "parallel":
+                (mine, others) = apart(s.body)
+                rest += [replace(s, body=mine)] if mine else []
+                fills += [replace(s, body=others)] if others else []
+            else:
+                (fills if is_fill(s) else rest).append(s)
+        return tuple(rest), tuple(fills)
+
+    rest, fills = apart(kernel.body)
+    if not fills or not any(isinstance(s, n.Store) for s in walk(rest)):
+        return kernel, ()
+    return replace(kernel, body=rest), fills
 
 
 def _short(buffer: n.Buffer, indices: list[Index], written: bool) -> list[int]:

@@ -29,6 +29,8 @@ from transkern.targets.pallas.printing.quote import call, name, quote
 if TYPE_CHECKING:
     from transkern.targets.pallas.forms.vector import Array, Vector
 
+_FEW = 8
+"""Up to how many neighbours are looked up one by one."""
 _PADDED = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 """What a kernel adds zeros to: words, which truths and short integers are not."""
 
@@ -37,7 +39,7 @@ def load_aligned(vector: Vector, e: Load, array: Array) -> Value:
     assert array.slots is not None
     dims = vector.program.buffers[e.buffer].dims
     subscripts = sort(vector, e.index, dims, is_doubtful(vector))
-    if any_may_leave(vector, subscripts, dims) and vector.module.dtype(e.dtype) not in _PADDED:
+    if any_may_leave(vector, subscripts, dims) and vector.held_as(e.dtype) not in _PADDED:
         raise Inexpressible("a slice that a mask keeps within its array")
     node: ast.expr = name(array.name)
     items: list[ast.expr] = [ast.Slice() for _ in range(vector.rank)]
@@ -65,7 +67,27 @@ def load_gathered(vector: Vector, e: Load, node: ast.expr, dims: tuple[Expr, ...
         raise Inexpressible("a gather")
     index = [vector.expr(i) for i in e.index]
     axes = frozenset[int]().union(*(i.axes for i in index))
+    if is_looked_up(vector, e, dims):
+        places = [vector.typed(i, "index") for i in index]
+        return Value(call(vector.module.helper("_looked_up"), [node, *places]), e.dtype, axes)
     return Value(subscript(node, [i.node for i in index]), e.dtype, axes)
+
+
+def is_looked_up(vector: Vector, e: Load, dims: Sequence[Expr]) -> bool:
+    """Whether data choose each element by itself: no rows of neighbours go with a place, which XLA moves as rows."""
+    if len(e.index) != len(dims) or vector.program.buffers[e.buffer].element:
+        return False
+    subscripts = sort(vector, e.index, tuple(dims))
+    last = subscripts[-1]
+    few = isinstance(last, Span_) and (b.constant(last.extent) or _FEW + 1) <= _FEW
+    return any(isinstance(x, Gather) for x in subscripts) and (few or not isinstance(last, Span_))
+
+
+def is_slice(vector: Vector, e: Load) -> bool:
+    """Whether XLA takes an operand apart when a kernel loads its blocks: a slice of an array as it lies."""
+    subscripts = sort(vector, e.index, vector.program.buffers[e.buffer].dims)
+    slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+    return vector.rank > 1 and slots == sorted(slots)
 
 
 def load_moved(vector: Vector, e: Load, dims: tuple[Expr, ...]) -> Value | None:
@@ -73,7 +95,7 @@ def load_moved(vector: Vector, e: Load, dims: tuple[Expr, ...]) -> Value | None:
     turns = turns_of(vector, e, dims)
     if not turns:
         return None
-    if vector.mosaic and e.dtype != "bool" and vector.module.dtype(e.dtype) not in _PADDED:
+    if vector.mosaic and e.dtype != "bool" and vector.held_as(e.dtype) not in _PADDED:
         raise Inexpressible("a gather")
     value = vector.load(replace(e, index=tuple(turns[k].axis if k in turns else i for k, i in enumerate(e.index))))
     truths = vector.mosaic and e.dtype == "bool"  # Mosaic cannot join vectors of truths

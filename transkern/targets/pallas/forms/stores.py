@@ -7,12 +7,13 @@ import ast
 from transkern.fuse.lowering.updates import operand
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
 from transkern.targets.pallas.forms.loads import any_may_leave, maybe_empty
 from transkern.targets.pallas.forms.pieces import as_index, pack
 from transkern.targets.pallas.forms.subscripts import Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.forms.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.forms.vector import Array, Vector
-from transkern.targets.pallas.printing.quote import assign, call, name, quote
+from transkern.targets.pallas.printing.quote import assign, call, constant, name, quote
 
 
 class Stores(Vector):
@@ -53,12 +54,14 @@ class Stores(Vector):
         if (
             mask is None
             and all(isinstance(x, Span_) and x.whole for x in subscripts)
-            and slots == sorted(set(slots))
+            and len(slots) == len(set(slots))
             and value.axes <= set(slots)
         ):
-            shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
-            node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
-            self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
+            if not value.axes:
+                value = Value(self.filled(value, buffer.dtype, dims, slots), buffer.dtype)
+                self.out.append(assign(array.name, value.node))
+                return
+            self.out.append(assign(array.name, self.arranged(value, subscripts, dims)))
             return
         fresh = self.ensure(s.buffer)
         if self.mosaic:
@@ -87,9 +90,10 @@ class Stores(Vector):
         way = {"add": "add", "subtract": "add", "maximum": "max", "minimum": "min"}[op]
         if op == "subtract":
             node = quote("-_0", node)
+        places = ast.Tuple([self.typed(Value(i, "index"), "index") for i in index], ast.Load())
         flat = len(items) != len(buffer.dims)
-        template = f"_0.reshape(-1).at[_1].{way}(_2, mode='drop')" if flat else f"_0.at[_1].{way}(_2, mode='drop')"
-        made = quote(template, name(array.name), pack(index), node)
+        own: ast.expr = quote("_0.reshape(-1)", name(array.name)) if flat else name(array.name)
+        made = call(self.module.helper("_updated"), [own, places, node, ast.Constant(way)])
         self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", made, name(array.name)) if flat else made))
 
     def open_slots(self) -> frozenset[int]:
@@ -131,11 +135,12 @@ class Stores(Vector):
                 return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
             return
-        if mask is None and plain and not fresh and slots == sorted(set(slots)) and value.axes <= set(slots) and slots:
+        distinct = slots and len(slots) == len(set(slots)) and value.axes <= set(slots)
+        if mask is None and plain and distinct and (not fresh or slots != sorted(slots)):
             dims = self.program.buffers[s.buffer].dims
             if not maybe_empty(self, subscripts, dims) and not self.module.is_made_from(s.value, s.buffer):
-                extents = [self.size(x.extent) for x in subscripts if isinstance(x, Span_)]
-                node = quote("_0.reshape(_1)", self.spread(value, slots), ast.Tuple(extents, ast.Load()))
+                extents = tuple(x.extent for x in subscripts if isinstance(x, Span_))
+                node = self.arranged(value, subscripts, extents)
                 items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
                 self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), node)))
                 return
@@ -155,6 +160,15 @@ class Stores(Vector):
         self.out.append(
             assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
         )
+
+    def arranged(self, value: Value, subscripts: list[Subscript], extents: tuple[Expr, ...]) -> ast.expr:
+        """`value` over the slots that subscripts walk, as an array whose dimensions come in their order."""
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        order = sorted(range(len(slots)), key=slots.__getitem__)  # which dimension each slot's is, ascending
+        shape = ast.Tuple([self.size(extents[k]) for k in order], ast.Load())
+        node = quote("_0.reshape(_1)", self.spread(value, slots), shape)
+        turned = [order.index(k) for k in range(len(slots))]
+        return node if turned == sorted(turned) else quote("jnp.transpose(_0, _1)", node, constant(tuple(turned)))
 
     def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
         """A store into a block that has the slots' dimensions; a part is replaced by joining the rest to it."""

@@ -84,6 +84,11 @@ def _inside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
         case _:
             pass
     last = b.add(offset, b.mul(b.index(stride), b.sub(extent, b.ONE)))
+    match extent:
+        case Apply("floor_divide", (x, Const(k)), _) if k == stride:  # k steps of x // k are x at most
+            last = b.sub(b.add(offset, x), b.index(stride))
+        case _:
+            pass
     low, high = (offset, last) if stride > 0 else (last, offset)
     return b.at_least(low, b.ZERO) and b.at_least(b.sub(dim, b.ONE), high)
 

@@ -58,6 +58,10 @@ class Inexpressible(Exception):
         super().__init__(reason)
 
 
+class Columns(Inexpressible):
+    """All operands of a kernel are arrays that XLA would have to make."""
+
+
 @dataclass(slots=True)
 class Module:
     """What all parts of one generated module share."""

@@ -280,6 +280,10 @@ class Vector:
             return Value(truncated, dtype, value.axes)
         return Value(quote(made, value.node), dtype, value.axes)
 
+    def held_as(self, dtype: str) -> str:
+        """The type that elements of arrays of a type have here."""
+        return self.module.dtype(dtype)
+
     # --- arrays
 
     def array(self, buffer: str) -> Array:

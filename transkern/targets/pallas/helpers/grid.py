@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 NEEDS: dict[str, tuple[str, ...]] = {
-    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier", "_surpasses"),
+    "_grid": ("_tile", "_vmem", "_interpret", "_Block", "_is_column", "_turned", "_earlier", "_surpasses",
+              "_has_bytes"),
     "_tile": ("_vmem",),
 }
 """What else a function calls."""
@@ -23,6 +24,8 @@ def _tile(extents, tiled, arrays):
         return None
     room = min(2 ** 19, _vmem() // 64) // max(arrays, 2)
     tile = list(extents)
+    if len(tile) > 1:  # of eight rows some would lie empty
+        room //= 8 // min(extents[-2], 8)
     unit = [1] * (len(tile) - 2) + [8, 128] if len(tile) > 1 else [1024]
     for axis, on in enumerate(tiled):
         if on:
@@ -63,7 +66,13 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
 
     `results` are (shape, dtype) of arrays, then ((), dtype, op) of numbers that `op` combines over the blocks.
     """
-    tile = _tile(extents, tiled, len(operands) + len(results))
+    short = [x.dtype.itemsize < 4 and x.dtype != bool for x in operands]
+    asked = [r[1] for r in results]
+    less = [bool(r[0]) and jnp.dtype(r[1]).itemsize < 4 and r[1] != jnp.bool_ for r in results]
+    tile = _tile(extents, tiled, len(operands) + len(results) + sum(short) + sum(less))  # in words as well
+    if tile is not None and not _has_bytes():
+        operands = [x.astype(jnp.int32) if s else x for x, s in zip(operands, short)]
+        results = [(r[0], jnp.int32, *r[2:]) if s else r for r, s in zip(results, less)]
     if tile is None:
         return body(_Block((0,) * len(extents), extents), *scalars, *operands)
     grid = tuple(pl.cdiv(e, t) for e, t in zip(extents, tile))
@@ -85,7 +94,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         given = [jnp.swapaxes(r[...], -1, -2) if c else r[...] for r, c in zip(ins, turned)]
         values = body(block, *(r[0] for r in numbers), *given)
         for ref, value, column in zip(refs[first:], values[:len(arrays)], columns):
-            ref[...] = jnp.swapaxes(value, -1, -2) if column else value
+            ref[...] = (jnp.swapaxes(value, -1, -2) if column else value).astype(ref.dtype)
         start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
         found = list(zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]))
         for k, (ref, value, (_, _, op)) in enumerate(found):
@@ -105,11 +114,14 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         out_shape=[jax.ShapeDtypeStruct(_turned(r[0]) if c else r[0], r[1]) for r, c in zip(arrays, columns)]
         + [jax.ShapeDtypeStruct((1,), r[1]) for r in results[len(arrays):]],
         input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(_vmem() // 2, 16 << 20)),
+        compiler_params=pltpu.CompilerParams(
+            vmem_limit_bytes=max(_vmem() // 2, 16 << 20),
+            allow_input_fusion=[False] * len(scalars) + [
+                len(extents) > 1 and k not in aliases for k in range(len(operands))]),
         interpret=_interpret())(
             *(jnp.reshape(s, (1,)) for s in scalars),
             *(x.reshape(_turned(x.shape)) if c else x for x, c in zip(operands, turned)))
-    shaped = [m.reshape(r[0]) for m, r in zip(made, arrays)]
+    shaped = [m.reshape(r[0]).astype(kind) for m, r, kind in zip(made, arrays, asked)]
     return [*shaped, *(m[0] for m in made[len(arrays):])]
 ''',
 }

@@ -36,6 +36,14 @@ def _vmem():
     except ValueError:  # no TPU
         return 128 << 20
 ''',
+    "_has_bytes": '''
+def _has_bytes():
+    """Whether this chip stores parts of registers of 8 and 16 bits; v4 does not."""
+    try:
+        return pltpu.get_tpu_info().generation >= 5
+    except ValueError:  # no TPU
+        return True
+''',
     "_interpret": '''
 def _interpret():
     """Whether kernels are interpreted: wherever the device is no TPU, unless INTERPRET says otherwise."""
@@ -163,7 +171,7 @@ def _scan(x, axis, op):
     made = pl.pallas_call(
         kernel, grid=(depth, *(blocks[::-1] if down else blocks)), in_specs=[spec], out_specs=spec, name=f'cum{op}',
         out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), scratch_shapes=[pltpu.VMEM((height, width), x.dtype)],
-        interpret=_interpret())(x)
+        compiler_params=pltpu.CompilerParams(allow_input_fusion=[True]), interpret=_interpret())(x)
     return (made.reshape(-1)[:size] if line else made).reshape(given)
 ''',
     "_running": '''

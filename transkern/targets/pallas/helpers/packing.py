@@ -10,8 +10,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 HELPERS: dict[str, str] = {
     "_packed": '''
-def _packed(keep, values, into):
-    """`into` with the elements of each of `values` where `keep` holds in front, one behind the other, and how many."""
+def _packed(keep, values, into, new):
+    """`into` with the elements of each of `values` where `keep` holds in front, one behind the other, and how many;
+    where it is `new`, nothing but zeros is behind them."""
     if _interpret() or not keep.size or any(v.dtype.itemsize > 4 for v in values):
         places = jnp.where(keep, jnp.cumsum(keep, dtype=jnp.int32) - 1, max(x.shape[0] for x in into))
         moved = [x.at[places].set(v, mode='drop') if x.size else x for x, v in zip(into, values)]
@@ -27,8 +28,10 @@ def _packed(keep, values, into):
         parts, count = _compress(keep, [t[:, k] for t in tables for k in range(t.shape[1])])
         parts = [iter(parts[sum(columns[:k]):sum(columns[:k + 1])]) for k in range(len(columns))]
         made = [jnp.stack([*p], -1).reshape(-1, *v.shape[1:]) for v, p in zip(values, parts)]
-    return [jnp.where(lax.broadcasted_iota(jnp.int32, x.shape, 0) < count, _fitted(m, x.shape[0]).astype(x.dtype), x)
-            for x, m in zip(into, made)], count
+    made = [_fitted(m, x.shape[0]).astype(x.dtype) for x, m in zip(into, made)]
+    if new and max(columns) <= 8:
+        return made, count
+    return [jnp.where(lax.broadcasted_iota(jnp.int32, x.shape, 0) < count, m, x) for x, m in zip(into, made)], count
 ''',
     "_fitted": '''
 def _fitted(x, size):
@@ -39,7 +42,7 @@ def _fitted(x, size):
 def _compress(keep, values, most=256):
     """The same for words of one axis, with anything behind them, in one kernel. In a block of rows of 128 each kept
     element goes as far to the left as there are others before it that are dropped, by powers of two from the least on:
-    none meets another. The block is put behind what there is, and whole blocks go to memory."""
+    none meets another. The block is put behind what there is, and whole blocks go to memory, at last those of zeros."""
     rows = max(pl.cdiv(keep.size, 1024), 1) * 8
     height = min(rows, most if len(values) < 4 else most // 4)
     blocks = pl.cdiv(rows, height)
@@ -97,9 +100,9 @@ def _compress(keep, values, most=256):
         at = at + new
         so_far[0] = at
 
-        def put():
+        def put(more=0):
             for buffer, out in zip(buffers, outs):
-                there = out.at[pl.ds(pl.multiple_of(so_far[1], 8), height), :]
+                there = out.at[pl.ds(pl.multiple_of(so_far[1] + more, 8), height), :]
                 copy = pltpu.make_async_copy(buffer.at[pl.ds(0, height), :], there, moving.at[0])
                 copy.start()
                 copy.wait()
@@ -113,7 +116,19 @@ def _compress(keep, values, most=256):
 
         @pl.when(step == blocks - 1)
         def _():
+            place = [lax.broadcasted_iota(jnp.int32, (height, 128), k) for k in (0, 1)]
+            mine = place[0] * 128 + place[1] < at - so_far[1] * 128
+            for buffer in buffers:
+                there = buffer[pl.ds(0, height), :]
+                buffer[pl.ds(0, height), :] = jnp.where(mine, there, jnp.zeros_like(there))
             put()
+            for buffer in buffers:
+                buffer[pl.ds(0, height), :] = jnp.zeros((height, 128), buffer.dtype)
+
+            def rest(k, _):
+                put(k * height)
+                return 0
+            lax.fori_loop(1, blocks + 1 - so_far[1] // height, rest, 0)
             total[0] = at
 
     block = pl.BlockSpec((height, 128), lambda k: (k, 0))
@@ -125,6 +140,7 @@ def _compress(keep, values, most=256):
         + [jax.ShapeDtypeStruct((1,), jnp.int32)],
         scratch_shapes=[pltpu.VMEM((2 * height + 8, 128), v.dtype) for v in values]
         + [pltpu.SMEM((2,), jnp.int32), pltpu.SemaphoreType.DMA((1,))],
+        compiler_params=pltpu.CompilerParams(allow_input_fusion=[True] * (1 + len(values))),
         interpret=_interpret()))(in_rows(keep.astype(jnp.int32)), *map(in_rows, values))
     return [m.reshape(-1) for m in made[:-1]], made[-1][0]
 ''',

@@ -9,7 +9,6 @@ both, the bytes of memory by XLA's own analysis, and what the kernels take of VM
 
 from __future__ import annotations
 
-import collections
 import json
 import os
 import re
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import TargetUnavailable
+from transkern.targets.pallas.module.around import MOVES, NUMBERS, STEPS, outside
 from transkern.targets.pallas.module.schedule import (
     BEGINNING,
     Given,
@@ -49,12 +49,6 @@ for line in sys.stdin:
 """
 _START = 120.0
 """Seconds that JAX and libtpu get to start."""
-_INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.-]+ = (?:\(.*?\)|\S+) ([\w-]+)\(", re.MULTILINE)
-_FREE = {
-    "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "custom-call", "after-all", "opt-barrier",
-    "partition-id", "iota", "copy-start", "copy-done", "slice-start", "slice-done", "async-start", "async-done",
-}  # fmt: skip
-"""Instructions that compute nothing by themselves: names, and copies ahead into VMEM. Copies into another layout do."""
 _VMEM = re.compile(r'"used_scoped_memory_configs":\[\{"memory_space":"1","offset":"0","size":"(\d+)"')
 
 
@@ -89,8 +83,14 @@ class Made:
 
     @property
     def wholly(self) -> bool:
-        """Whether all that is computed is in Pallas kernels; copies and reshapes may stand around them."""
-        return self.calls > 0 and set(self.outside) <= {"copy", "reshape", "transpose", "pad", "slice", "broadcast"}
+        """Whether all arrays are computed in Pallas kernels: moves of data and single numbers may stand around them."""
+        return self.calls > 0 and set(self.outside) <= MOVES | NUMBERS
+
+    @property
+    def steps(self) -> list[str]:
+        """Which steps XLA is the better machine for, where nothing but these is computed outside of kernels."""
+        known = set(self.outside) <= MOVES | NUMBERS | STEPS and not self.failed
+        return sorted(set(self.outside) & STEPS) if known else []
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -200,14 +200,3 @@ def _made(answer: dict[str, Any], files: Sequence[Path], seconds: float) -> Made
     calls = [line for line in text.splitlines() if 'custom_call_target="tpu_custom_call"' in line]
     vmem = max((int(size) for line in calls for size in _VMEM.findall(line)), default=0)
     return Made("", kernels, len(calls), outside(text), vmem=vmem, seconds=seconds, **answer)
-
-
-def outside(text: str) -> dict[str, int]:
-    """The operations of a program's text that are in no fusion and no Pallas kernel, by name."""
-    found: collections.Counter[str] = collections.Counter()
-    for computation in re.split(r"^\}", text, flags=re.MULTILINE):
-        head = next((line for line in computation.splitlines() if line.rstrip().endswith("{")), "")
-        if "fused_computation" in head or "%region" in head or head.lstrip().startswith("%fused"):
-            continue
-        found.update(op for op in _INSTRUCTION.findall(computation) if op not in _FREE)
-    return dict(sorted(found.items()))

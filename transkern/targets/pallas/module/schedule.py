@@ -61,6 +61,9 @@ for path, name, shapes in json.load(sys.stdin):
 _BUNDLE = re.compile(r"^\s*0?x?[0-9a-f]+\s*(?:[A-Z]{2}(?:=[^:]*)?)?\s*:\s*((?:>\s*)*)\{")
 _LOOP_BODY = re.compile(r"^\s*0?x?[0-9a-f]+\s+LB\b")
 
+_OF_XLA = re.compile(r"fusion(\.\w+)*$")
+"""How XLA names the fusions that it makes; one with a kernel has the kernel's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoopSchedule:
@@ -173,7 +176,8 @@ def _read_schedule(file: Path) -> KernelSchedule | None:
     if name.startswith(("TLP", "<late")):  # the program's own start and end, the same for every program
         return None
     text = file.read_text(errors="replace")
-    made = KernelSchedule(name, "custom-call(" in text, 0)
+    fused = f"%{name} = fusion(" in text and not _OF_XLA.search(name)  # with what it computes of its operands
+    made = KernelSchedule(name, fused or "custom-call(" in text, 0)
     counts: list[list[int]] = []
     nested: list[list[int]] = []
     for line in text.splitlines():

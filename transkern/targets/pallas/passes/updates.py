@@ -37,10 +37,10 @@ def scatter_updates(program: n.Program) -> n.Program:
 
 
 def _is_scattered(op: str, dtype: str) -> bool:
-    """Whether XLA has a scatter that combines as the operation does, down to zeros and what is no number."""
-    if op in ("add", "subtract"):
-        return dtype.startswith(("int", "uint")) or dtype in ("float32", "float64")
-    return op in ("maximum", "minimum") and dtype.startswith(("int", "uint"))
+    """Whether a kernel or XLA's scatter combines as the operation does, down to zeros and what is no number."""
+    return op in ("add", "subtract", "maximum", "minimum") and (
+        dtype.startswith(("int", "uint")) or dtype in ("float32", "float64")
+    )
 
 
 def _checked(program: n.Program, s: n.Loop, names: Names) -> list[n.Stmt]:

@@ -10,6 +10,10 @@ A TPU's registers hold 32 bits, and its compiler has few operations on less. An 
 library's is held in int32 where all that is asked of its elements is what they are: converted, compared, chosen,
 stored. What is stored is cut off as its type does; an array that is a result gets it at the end. Where one is computed
 with, its arithmetic is that of its own type, and it stays.
+
+A kernel of parallel loops (`in_words`) has the short integers of its block in 32 bits from the load to the store:
+
+    out[i] = x[i] * 3 + y[i]     to     out[i] = (cast(x[i], int32) * 3 & 255) + cast(y[i], int32) & 255
 """
 
 from __future__ import annotations
@@ -33,7 +37,15 @@ from transkern.ir.traverse import (
 )
 from transkern.records import replace
 
-_BITS = {"int8": 8, "int16": 16, "uint8": 8, "uint16": 16}
+SHORT = {"int8": 8, "int16": 16, "uint8": 8, "uint16": 16}
+"""The types of short integers, and their bits."""
+_WRAPPING = (
+    "add", "subtract", "multiply", "negative", "absolute", "square", "invert", "floor_divide", "remainder",
+    "left_shift", "right_shift",
+)  # fmt: skip
+"""What has the same last bits in more of them, cut off as the type does."""
+_CHOOSING = ("maximum", "minimum", "where", "bitwise_and", "bitwise_or", "bitwise_xor", "positive")
+"""What makes no number that the type does not have."""
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 
@@ -43,7 +55,7 @@ def hold_wide(program: n.Program) -> n.Program:
     here = {name for s in loops for name in buffers_written(s)}
     for name in sorted(here):
         buffer = program.buffers[name]
-        if buffer.dtype in _BITS and buffer.role in ("temporary", "result"):
+        if buffer.dtype in SHORT and buffer.role in ("temporary", "result"):
             program = _Holding(program, name).made() or program
     return program
 
@@ -137,11 +149,66 @@ class _Holding:
 
     def cut(self, e: Expr) -> Expr:
         """Of 32 bits those of the type, and its sign."""
-        bits = _BITS[self.dtype]
-        if self.dtype.startswith("uint"):
-            return Apply("bitwise_and", (e, Const((1 << bits) - 1, "int32")), "int32")
-        by = Const(32 - bits, "int32")
-        return Apply("right_shift", (Apply("left_shift", (e, by), "int32"), by), "int32")
+        return _cut(e, self.dtype)
+
+
+def _cut(e: Expr, dtype: str) -> Expr:
+    """A number of 32 bits as a short type has it."""
+    bits = SHORT[dtype]
+    if dtype.startswith("uint"):
+        return Apply("bitwise_and", (e, Const((1 << bits) - 1, "int32")), "int32")
+    by = Const(32 - bits, "int32")
+    return Apply("right_shift", (Apply("left_shift", (e, by), "int32"), by), "int32")
+
+
+def in_words(kernel: n.Kernel) -> n.Kernel | None:
+    """A kernel of parallel loops whose short integers have 32 bits; None where one is computed with in another way.
+    Its loads and stores stay what they are."""
+    own = {s.name for s in walk(kernel.body) if isinstance(s, (n.Let, n.Assign, n.Accumulator))}
+    for s in walk(kernel.body):
+        if isinstance(s, n.Accumulator) and s.dtype in SHORT and s.op not in ("max", "min"):
+            return None
+
+    def whole(e: Expr) -> Expr:
+        match e:
+            case Const(value):
+                return Const(value, "int32")
+            case Var(name) if name in own:
+                return Var(name, "int32")
+            case Load(buffer, index, dtype):
+                return Apply("cast", (Load(buffer, tuple(b.map_expr(i, change) for i in index), dtype),), "int32")
+            case Apply("cast", (x,), dtype):
+                inner = whole(x) if x.dtype in SHORT else b.cast(b.map_expr(x, change), "int32")
+                return inner if x.dtype in (dtype, "bool") else _cut(inner, dtype)
+            case Apply(op, args, dtype) if op in (*_WRAPPING, *_CHOOSING):
+                made = Apply(op, tuple(whole(a) if a.dtype in SHORT else b.map_expr(a, change) for a in args), "int32")
+                return _cut(made, dtype) if op in _WRAPPING else made
+            case _:
+                raise _Elements
+
+    def change(e: Expr) -> Expr | None:
+        if e.dtype in SHORT:
+            return whole(e)
+        match e:
+            case Apply("cast", (x,), dtype) if x.dtype in SHORT:
+                return b.cast(whole(x), dtype)
+            case Apply(op, args, "bool") if op in _COMPARISONS and args[0].dtype in SHORT:
+                return Apply(op, tuple(map(whole, args)), "bool")
+            case Apply(op, args, _) if any(a.dtype in SHORT for a in args):
+                raise _Elements
+            case _:
+                return None
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(with_bodies(declared(s), block) for s in statements)
+
+    def declared(s: n.Stmt) -> n.Stmt:
+        return replace(s, dtype="int32") if isinstance(s, n.Accumulator) and s.dtype in SHORT else s
+
+    try:
+        return replace(kernel, body=block(map_block(kernel.body, change)))
+    except _Elements:
+        return None
 
 
 def _bodies(s: n.Stmt) -> list[tuple[n.Stmt, ...]]:

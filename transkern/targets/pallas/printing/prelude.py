@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from transkern.targets.pallas.helpers import arguments, arrays, grid, lanes, numbers, packing, streams, whole
+from transkern.targets.pallas.helpers import arguments, arrays, grid, lanes, lookups, numbers, packing, streams, whole
 
 IMPORTS = """
 import functools
@@ -16,7 +16,7 @@ from jax.experimental.pallas import tpu as pltpu
 INTERPRET = None
 """
 
-_ROOMS = (numbers, arguments, arrays, packing, grid, lanes, whole, streams)
+_ROOMS = (numbers, arguments, arrays, packing, lookups, grid, lanes, whole, streams)
 
 HELPERS: dict[str, str] = {name: text for room in _ROOMS for name, text in room.HELPERS.items()}
 NEEDS: dict[str, tuple[str, ...]] = {name: calls for room in _ROOMS for name, calls in room.NEEDS.items()}
