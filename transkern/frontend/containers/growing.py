@@ -23,6 +23,7 @@ from transkern.frontend.containers.list_types import (
     numbers_of_texts,
     tag_of,
     untag,
+    widen_by,
 )
 from transkern.frontend.containers.making import held, list_of, new
 from transkern.frontend.containers.putting import (
@@ -230,8 +231,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
     list_type(ctx, owner, dtype, array.dims[1:], python, extent)
-    buffer = ctx.names.buffers[owner.buffer]
-    ctx.names.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+    widen_by(ctx, owner, None)
     count = b.size(owner.count)
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
