@@ -113,7 +113,9 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
 
 
 def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
-    """``deque.appendleft``."""
+    """``deque.appendleft``; of one in a list what is there moves up by one."""
+    if owner.row_of is not None:
+        return _insert(ctx, owner, b.ZERO, value)
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
     guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
@@ -133,7 +135,10 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
         ctx.guard(b.FALSE, "IndexError", "pop from an empty deque")
     value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, b.ZERO)))
     twins.note_shorter(ctx, owner, in_front=True)
-    ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
+    if owner.row_of is None:
+        ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
+    else:
+        rows.shift(ctx, owner.row_of)
     ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
     return value
 
@@ -452,7 +457,10 @@ def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
     _not_queue(ctx, owner, "insert")
     count = owner.length
     at = list_position(ctx, item, *_NO_ARGUMENT)
-    place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
+    _insert(ctx, owner, ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at"), value)
+
+
+def _insert(ctx: Context, owner: GrowingList, place: Expr, value: Value) -> None:
     check_moved(ctx, owner, "behind one that is put among them")
     append(ctx, owner, value)
     here = owner if owner.row_of is None else handing.opened(ctx, owner.row_of)

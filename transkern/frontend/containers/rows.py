@@ -118,6 +118,12 @@ def set_size(ctx: Context, row: Row, size: Expr) -> None:
     ctx.emit(n.Store(row.rows.sizes.buffer, (row.number,), size))
 
 
+def shift(ctx: Context, row: Row) -> None:
+    """A row begins one element later."""
+    for one, by in ((row.rows.starts, b.ONE), (row.rows.sizes, b.neg(b.ONE)), (row.rows.rooms, b.neg(b.ONE))):
+        ctx.emit(n.Store(one.buffer, (row.number,), b.add(Load(one.buffer, (row.number,), "index"), by)))
+
+
 def make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
     """Room for `more` elements behind the `size` that a row has."""
     rows, pool = row.rows, row.rows.pool

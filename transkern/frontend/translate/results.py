@@ -239,7 +239,7 @@ class Results(Expressions):
                 if any(leaf.objects for leaf in owner.leaves):
                     problem = "returning objects in tuples in a list"
                     self.ctx.fail(refusals.RESULT, problem, "return a list of the objects")
-                if owner.is_queue:
+                if owner.is_queue or any(part.rows is not None and part.rows.kind == "deque" for part in owner.parts):
                     self.ctx.fail(refusals.RESULT, "returning a deque", "return a list: list(queue)")
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
                     kind = "lists of numbers" if owner.python else "lists"
