@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend import compositions
-from transkern.frontend.anew import Finding, NotKnown, Site
+from transkern.frontend.anew import Site
 from transkern.frontend.containers import putting, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position, numbers_of
 from transkern.frontend.containers.list_types import (
@@ -141,16 +141,6 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
         rows.shift(ctx, owner.row_of)
     ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
     return value
-
-
-def as_table(ctx: Context, owner: GrowingList) -> None:
-    """A list of short lists whose items change: the translation begins anew, with rows of one type."""
-    if owner.site is None or owner.site in ctx.learned.tables or owner.row != "list":
-        return
-    help = "make it an array with two dimensions"
-    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.session.span, ctx.session.lines)
-    error.finding = Finding("tables", owner.site)
-    raise error
 
 
 def with_types(ctx: Context, owner: GrowingList) -> GrowingList:

@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.containers import (
-    growing,
-    hashed,
-    objects,
-    pools,
-    replacing,
-)
+from transkern.frontend.containers import hashed, objects, pools, replacing
+from transkern.frontend.containers.rows import as_table
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
 from transkern.frontend.python.texts import is_character_or_text
@@ -145,7 +140,7 @@ def _store_inside(body: Assignments, target: ast.Subscript) -> None:
         ctx, owner = body.ctx, body.expr(target.value.value)
         rows = ctx.deref(owner)
         if isinstance(rows, GrowingList):
-            growing.as_table(ctx, rows)
+            as_table(ctx, rows)
         elif (
             isinstance(rows, Seq) and isinstance(owner, Object)
             and ctx.heap.sites[owner.token] not in ctx.learned.growing

@@ -338,11 +338,7 @@ def row_number(ctx: Context, held: Rows, value: Value) -> Expr:
     if (text := rows.text_of(contents)) is not None and held.kind in ("", "text"):
         held.kind = "text"
         return _row_of(ctx, held, text).number  # it gets no longer
-    kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
-    if isinstance(contents, GrowingList) and contents.is_queue:
-        kind = "deque"
-        if contents.limits.most is not None:
-            ctx.fail(refusals.DEQUE, "a deque with a `maxlen` in a list", "make the list shorter where it gets too long")
+    kind = rows.kind_of(ctx, contents)
     if kind not in (("list", "tuple", "deque") if not held.kind else (held.kind,)):
         among = held.kind or "list"
         help = f"append {among}s only" + {"tuple": ": (x,) for a number", "list": ": [x] for a number"}.get(among, "")

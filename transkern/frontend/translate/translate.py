@@ -87,9 +87,11 @@ class Translator(Loops):
         self.ctx.scopes.frames.append(self.env)
         self.ctx.scopes.called_in.append(self.ctx.emitter.out)
         scopes = self.ctx.scopes
-        outer = scopes.live_here, scopes.read_here
+        outer = scopes.live_here, scopes.read_here, scopes.statement, scopes.called
+        scopes.called = None
         try:
             if isinstance(self.node, ast.Lambda):
+                scopes.live_here = None  # those of its caller are others
                 return self.expr(self.node.body)
             done = self.block(self.node.body)
             if not done:
@@ -105,7 +107,7 @@ class Translator(Loops):
         finally:
             self.ctx.scopes.frames.pop()
             self.ctx.scopes.called_in.pop()
-            scopes.live_here, scopes.read_here = outer
+            scopes.live_here, scopes.read_here, scopes.statement, scopes.called = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
@@ -189,7 +191,8 @@ class Translator(Loops):
             self.ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "compute less at once", node)
 
     def _statement(self, node: ast.stmt) -> None:
-        self.ctx.scopes.live_here, self.ctx.scopes.read_here = live_behind(self.node, node), read_names(node)
+        scopes = self.ctx.scopes
+        scopes.live_here, scopes.read_here, scopes.statement = live_behind(self.node, node), read_names(node), node
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass
