@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend.containers import pools
+from transkern.frontend.context import Context
 from transkern.frontend.loops.carried.begun import changed_in_place, check_sharing, check_stored
 from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.loops.turns import Turns

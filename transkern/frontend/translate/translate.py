@@ -12,9 +12,9 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.anew import MustGrow, Terminated
+from transkern.frontend.anew import MustGrow, NotKnown, Terminated
 from transkern.frontend.bodies import RETURN
-from transkern.frontend.containers import hashed, sequences
+from transkern.frontend.containers import hashed, replacing, sequences
 from transkern.frontend.loops import trying
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
@@ -45,6 +45,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     JoinedText,
+    Object,
     OneOf,
     Seq,
     Shown,
@@ -370,11 +371,18 @@ class Translator(Loops):
 
     def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: Slice, node: ast.AST) -> None:
         """``del list[a:b]``."""
-        if not isinstance(contents, Seq) or contents.kind != "list":
+        if contents.kind != "list":
             help = "make a list of what stays: a[:1] + a[3:]"
             self.ctx.fail(refusals.TARGET, f"deleting a slice of {describe(contents)}", help, node)
+        if isinstance(contents, GrowingList):
+            return replacing.delete_slice(self.ctx, contents, at)
         kept = list(contents.items)
-        del kept[constant_slice(self.ctx, at)]
+        try:
+            del kept[constant_slice(self.ctx, at)]
+        except NotKnown as error:
+            if isinstance(owner, Object) and error.finding is None:
+                error.finding = self.ctx.growing_at(owner.token)
+            raise
         self.ctx.change(owner, Seq(tuple(kept), "list"))
 
     def delete(self, target: ast.expr) -> None:

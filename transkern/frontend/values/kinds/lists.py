@@ -147,7 +147,7 @@ class Rows:
     sizes: GrowingList
     rooms: GrowingList
     pool: GrowingList
-    kind: str = ""  # what stands there: "list"s, "deque"s, what keeps its length ("tuple"s, "array"s, "text"s); nothing yet
+    kind: str = ""  # what is there: "list"s, "deque"s, what keeps its length ("tuple"s, "array"s, "text"s); nothing yet
     shared: bool = False  # some of them are views of arguments
 
     @property
