@@ -165,7 +165,12 @@ def _store_item(
         if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
             ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
         help = "make the position a constant, or the elements of one type"
-        ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
+        try:
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
+        except NotKnown as error:
+            if error.finding is None and isinstance(owner, Object):
+                error.finding = ctx.growing_at(owner.token)
+            raise
     if isinstance(at, Slice):
         _store_slice(body, owner, base, at, value, node)
         return
