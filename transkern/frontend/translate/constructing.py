@@ -8,6 +8,7 @@ import dataclasses
 import functools as tools
 import itertools
 import math
+import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.containers import dict_types, growing, hashed, objects
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
+from transkern.frontend.numpy.random import pythons
 from transkern.frontend.sources.identity import path_of
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import from_object
@@ -85,7 +87,10 @@ class Constructions(Conditions):
             names: tuple[str, ...] = tuple(kind._fields)
             found = self._fields(kind, names, defaults, positional, keywords)
             return Record(kind, names, tuple(found[k] for k in names))
-        self._check_plain(kind, node)
+        if kind is random.Random:
+            kind = pythons.seeded(ctx, positional, keywords)
+        else:
+            self._check_plain(kind, node)
         if dataclasses.is_dataclass(kind):
             return self._dataclass(kind, positional, keywords, node)
         made = ctx.heap.allocate(Record(kind, (), ()), ("fixed",))
