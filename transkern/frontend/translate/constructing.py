@@ -30,6 +30,7 @@ from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Bound,
+    Function,
     Method,
     Range,
     Record,
@@ -45,6 +46,9 @@ _CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many ar
     itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
     itertools.combinations_with_replacement: {1: "singles", 2: "pairs_with_themselves", 3: "triples_with_themselves"},
 }
+
+_MADE_OF_CLASS = ast.parse("lambda: made()", mode="eval").body
+assert isinstance(_MADE_OF_CLASS, ast.Lambda)
 
 
 def _count(kind: Any, of: int, chosen: int) -> int:
@@ -78,7 +82,10 @@ class Constructions(Conditions):
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
         if kind is collections.defaultdict and positional and not keywords:
-            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
+            factory = positional[0]
+            if isinstance(factory, Static) and isinstance(factory.value, type):  # of the user's, or a deque
+                factory = Function("<lambda>", _MADE_OF_CLASS, self.scope, {"made": factory})
+            table = hashed.new(ctx, "dict", "dict", self.site("dict"), factory)
             if positional[1:]:
                 hashed.update(ctx, table, positional[1])
             return table
