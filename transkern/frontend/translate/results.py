@@ -14,7 +14,6 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
-from transkern.frontend.compositions.random import twister
 from transkern.frontend.containers import growing, hashed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array
@@ -348,8 +347,8 @@ class Results(Expressions):
         return n.TupleResult((text,), "member by name" if by_name else "member", (), self._class_path(kind))
 
     def _class_path(self, kind: type) -> str:
-        if kind is twister.Random:
-            self.ctx.fail(refusals.RESULT, "returning a `random.Random`", "return the numbers that it has drawn")
+        if kind.__module__.startswith("transkern.frontend.compositions"):  # it stands for one of Python's
+            self.ctx.fail(refusals.RESULT, "returning an iterator or a generator", "return what it gives")
         if "<locals>" in kind.__qualname__:
             self.ctx.fail(
                 refusals.RESULT, f"returning an instance of `{kind.__name__}`, a class made inside a function",
