@@ -62,9 +62,9 @@ class Scopes:
 
 def _read_beside(statement: ast.stmt | None, call: ast.Call) -> frozenset[str]:
     """The names that a statement reads, but for those that a call in it is made with."""
-    found, pending = set[str](), [] if statement is None else [statement]  # type: ignore[var-annotated]
+    found, pending = set[str](), list[ast.AST]([] if statement is None else [statement])
     while pending:
-        node: ast.AST = pending.pop()
+        node = pending.pop()
         if node is call:
             continue
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):

@@ -276,9 +276,9 @@ class _Lists(ast.NodeTransformer):
                 self.called = True  # these stop early
                 return node
             case ast.Call(ast.Attribute(ast.Name(), name), [one], []) if name in _OF_LISTS:
-                changed = ast.Call(node.func, [self.visit(one)], [])  # the same method, whatever a generator does
+                made = self.visit(one)  # the same method, whatever a generator does
                 self.called = True
-                return ast.copy_location(changed, node)
+                return ast.copy_location(ast.Call(node.func, [made], []), node)
             case _:
                 pass
         changed = self.generic_visit(node)

@@ -10,7 +10,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
@@ -47,8 +47,7 @@ _CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many ar
     itertools.combinations_with_replacement: {1: "singles", 2: "pairs_with_themselves", 3: "triples_with_themselves"},
 }
 
-_MADE_OF_CLASS = ast.parse("lambda: made()", mode="eval").body
-assert isinstance(_MADE_OF_CLASS, ast.Lambda)
+_MADE_OF_CLASS = cast(ast.Lambda, ast.parse("lambda: made()", mode="eval").body)
 
 
 def _count(kind: Any, of: int, chosen: int) -> int:

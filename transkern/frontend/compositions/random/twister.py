@@ -140,7 +140,9 @@ class Random(random.Random):
             j = self._below(i + 1)
             x[i], x[j] = x[j], x[i]
 
-    def sample(self, population: Any, k: Any) -> Any:
+    def sample(self, population: Any, k: Any, *, counts: Any = None) -> Any:
+        if counts is not None:
+            raise RuntimeError("a sample with `counts` is not compiled")
         n = len(population)
         if not 0 <= k <= n:
             raise ValueError("Sample larger than population or is negative")
