@@ -47,6 +47,11 @@ _CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many ar
     itertools.combinations_with_replacement: {1: "singles", 2: "pairs_with_themselves", 3: "triples_with_themselves"},
 }
 
+CLASSES: dict[str, type] = {
+    f"{kind.__module__}.{kind.__name__}": kind
+    for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS, random.Random)
+}
+"""Classes of Python's that are made here, by their paths."""
 _MADE_OF_CLASS = cast(ast.Lambda, ast.parse("lambda: made()", mode="eval").body)
 
 
