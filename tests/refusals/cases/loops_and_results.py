@@ -692,16 +692,16 @@ def mean_into_instead(x, out):
 
 def every_other_pair(n):
     """every_other_pair(int)"""
-    pairs = [(k, k * k) for k in range(n)]
-    pairs[::2] = [(0, 0) for _ in range((n + 1) // 2)]
+    pairs = [[k, k * k] for k in range(n)]
+    pairs[::2] = [[0, 0] for _ in range((n + 1) // 2)]
     return pairs
 
 
 def every_other_pair_instead(n):
     """every_other_pair_instead(int)"""
-    pairs = [(k, k * k) for k in range(n)]
+    pairs = [[k, k * k] for k in range(n)]
     for k in range(0, n, 2):
-        pairs[k] = (0, 0)
+        pairs[k] = [0, 0]
     return pairs
 
 

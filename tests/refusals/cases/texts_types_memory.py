@@ -240,15 +240,15 @@ def complex_in_a_message_instead(z):
 
 def part_of_a_list(x):
     """part_of_a_list(float64[n])"""
-    kept = [v for v in x if v > 0]
-    del kept[1:3]
+    kept = [[v, 2 * v] for v in x if v > 0]
+    kept[1:3] = [[0.0, 1.0]]
     return kept
 
 
 def part_of_a_list_instead(x):
     """part_of_a_list_instead(float64[n])"""
-    kept = [v for v in x if v > 0]
-    kept = kept[:1] + kept[3:]
+    kept = [[v, 2 * v] for v in x if v > 0]
+    kept = [*kept[:1], [0.0, 1.0], *kept[3:]]
     return kept
 
 

@@ -104,3 +104,26 @@ def largest(n: Any, values: Any, key: Any = None) -> Any:
 def smallest(n: Any, values: Any, key: Any = None) -> Any:
     ordered = sorted(values) if key is None else sorted(values, key=key)
     return ordered[: max(n, 0)]
+
+
+class _Cursor:
+    """An iterator over what has positions: where it is, and whether it has come to the end, where it stays."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self.at = 0
+        self.ended = False
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if self.ended or self.at >= len(self.values):
+            self.ended = True
+            raise StopIteration
+        self.at += 1
+        return self.values[self.at - 1]
+
+
+def cursor(values: Any) -> Any:
+    return _Cursor(values)

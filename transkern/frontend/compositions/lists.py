@@ -110,6 +110,51 @@ def with_part(values: Any, start: Any, stop: Any, others: Any) -> Any:
     return values[:first] + others + values[max(first, last) :]
 
 
+def shorten(values: Any, start: Any) -> None:
+    """``del values[start:]``."""
+    n = len(values)
+    for _ in range(min(n - start, n) if start >= 0 else min(-start, n)):
+        values.pop()
+
+
+def delete_part(values: Any, start: Any, stop: Any) -> None:
+    """``del values[start:stop]``."""
+    n = len(values)
+    first = 0 if start is None else min(start, n) if start >= 0 else max(start + n, 0)
+    last = n if stop is None else min(stop, n) if stop >= 0 else max(stop + n, 0)
+    gone = max(last - first, 0)
+    if gone > 0:
+        for k in range(last, n):
+            values[k - gone] = values[k]
+        for _ in range(gone):
+            values.pop()
+
+
+def delete_steps(values: Any, start: Any, stop: Any, step: Any) -> None:
+    """``del values[start:stop:step]``."""
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    n = len(values)
+    least, most = (0, n) if step > 0 else (-1, n - 1)
+    first = (least if step > 0 else most) if start is None else start
+    last = (most if step > 0 else least) if stop is None else stop
+    if start is not None:
+        first = min(max(first + n if first < 0 else first, least), most)
+    if stop is not None:
+        last = min(max(last + n if last < 0 else last, least), most)
+    gone = len(range(first, last, step))
+    if gone > 0:
+        lowest = min(first, first + (gone - 1) * step)
+        apart = abs(step)
+        kept = lowest
+        for k in range(lowest, n):
+            if (k - lowest) % apart != 0 or (k - lowest) // apart >= gone:
+                values[kept] = values[k]
+                kept += 1
+        for _ in range(gone):
+            values.pop()
+
+
 def store_steps(values: Any, start: Any, stop: Any, step: Any, others: Any) -> None:
     """``values[start:stop:step] = others``, with a step other than 1."""
     if step == 0:

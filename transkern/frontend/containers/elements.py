@@ -113,7 +113,7 @@ def numbers_of(ctx: Context, value: Value) -> tuple[Array, bool]:
         return replace(array, body=b.cast(body, "index") if value.dtype == "index" else body), value.python
     if isinstance(value, (Array, Concatenation)):
         array = as_array(ctx, value)
-        return ctx.kept(array), False
+        return ctx.kept(array), array.dtype == "index"  # numbers of texts are Python's
     help = "append in a loop, or use np.concatenate"
     ctx.fail(refusals.OPERANDS, f"extending a list by {describe(value)}", help)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend import compositions
-from transkern.frontend.anew import Finding, NotKnown, Site
+from transkern.frontend.anew import Site
 from transkern.frontend.containers import putting, rows
 from transkern.frontend.containers.elements import element, is_typed, list_position, numbers_of
 from transkern.frontend.containers.list_types import (
@@ -23,6 +23,7 @@ from transkern.frontend.containers.list_types import (
     numbers_of_texts,
     tag_of,
     untag,
+    widen_by,
 )
 from transkern.frontend.containers.making import held, list_of, new
 from transkern.frontend.containers.putting import (
@@ -112,7 +113,9 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
 
 
 def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
-    """``deque.appendleft``."""
+    """``deque.appendleft``; of one in a list what is there moves up by one."""
+    if owner.row_of is not None:
+        return _insert(ctx, owner, b.ZERO, value)
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
     guards.must_have_room(ctx, b.compare("greater_equal", head, b.ZERO))
@@ -132,19 +135,12 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
         ctx.guard(b.FALSE, "IndexError", "pop from an empty deque")
     value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, b.ZERO)))
     twins.note_shorter(ctx, owner, in_front=True)
-    ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
+    if owner.row_of is None:
+        ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
+    else:
+        rows.shift(ctx, owner.row_of)
     ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
     return value
-
-
-def as_table(ctx: Context, owner: GrowingList) -> None:
-    """A list of short lists whose items change: the translation begins anew, with rows of one type."""
-    if owner.site is None or owner.site in ctx.learned.tables or owner.row != "list":
-        return
-    help = "make it an array with two dimensions"
-    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.session.span, ctx.session.lines)
-    error.finding = Finding("tables", owner.site)
-    raise error
 
 
 def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
@@ -230,8 +226,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
     list_type(ctx, owner, dtype, array.dims[1:], python, extent)
-    buffer = ctx.names.buffers[owner.buffer]
-    ctx.names.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+    widen_by(ctx, owner, None)
     count = b.size(owner.count)
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
@@ -452,7 +447,10 @@ def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
     _not_queue(ctx, owner, "insert")
     count = owner.length
     at = list_position(ctx, item, *_NO_ARGUMENT)
-    place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
+    _insert(ctx, owner, ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at"), value)
+
+
+def _insert(ctx: Context, owner: GrowingList, place: Expr, value: Value) -> None:
     check_moved(ctx, owner, "behind one that is put among them")
     append(ctx, owner, value)
     here = owner if owner.row_of is None else handing.opened(ctx, owner.row_of)

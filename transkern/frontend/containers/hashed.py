@@ -14,7 +14,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types, making
+from transkern.frontend.containers import growing, list_types, making, pools
 from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
@@ -257,7 +257,7 @@ def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Val
     assert owner.values is not None
     made = ctx.deref(default)
     kind = made.kind if isinstance(made, (Hashed, Seq)) else "list"
-    if isinstance(made, Dict) or kind not in ("list", "tuple", "set"):
+    if (isinstance(made, Dict) and pools.key_of(made) is None) or kind not in ("list", "tuple", "set"):
         ctx.fail(refusals.RUN_TIME_KEYS, "a dict of dicts", "keep lists in it, or keys that are pairs")
     number = add(ctx, owner, key)
     compose(ctx, "hashes", "put_new", [owner.values, number, default], {})

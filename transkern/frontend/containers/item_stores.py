@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.anew import NotKnown
-from transkern.frontend.containers import (
-    growing,
-    hashed,
-    objects,
-    pools,
-    replacing,
-)
+from transkern.frontend.containers import hashed, objects, pools, replacing
+from transkern.frontend.containers.rows import as_table
 from transkern.frontend.loops import iterating
 from transkern.frontend.numpy import flats
 from transkern.frontend.python.texts import is_character_or_text
@@ -145,7 +140,7 @@ def _store_inside(body: Assignments, target: ast.Subscript) -> None:
         ctx, owner = body.ctx, body.expr(target.value.value)
         rows = ctx.deref(owner)
         if isinstance(rows, GrowingList):
-            growing.as_table(ctx, rows)
+            as_table(ctx, rows)
         elif (
             isinstance(rows, Seq) and isinstance(owner, Object)
             and ctx.heap.sites[owner.token] not in ctx.learned.growing
@@ -170,7 +165,12 @@ def _store_item(
         if isinstance(owner, Object) and (of_texts or all(map(_is_numbers, some))):
             ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
         help = "make the position a constant, or the elements of one type"
-        ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
+        try:
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
+        except NotKnown as error:
+            if error.finding is None and isinstance(owner, Object):
+                error.finding = ctx.growing_at(owner.token)
+            raise
     if isinstance(at, Slice):
         _store_slice(body, owner, base, at, value, node)
         return

@@ -243,13 +243,30 @@ def _check_sides(ctx: Context, split: Split, dtype: str) -> None:
 
 def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
     """What is known of the numbers in the list, after one more."""
-    low_high = ctx.facts.range_of(expr)
+    widen_by(ctx, owner, ctx.facts.range_of(expr))
+
+
+def widen_by(ctx: Context, owner: GrowingList, low_high: tuple[Expr, Expr] | None) -> None:
+    """What is known of the numbers in the list, after some of a range.
+
+    Where a loop puts them there, and what is known has been asked for, its iterations begin with what one of them comes
+    to, if that is all that the next one comes to (positions below one size); of others (`l.append(l[-1] + 1)`) nothing
+    is known."""
     buffer = ctx.names.buffers[owner.buffer]
-    if low_high is None:
-        ctx.names.buffers[owner.buffer] = replace(buffer, low=None, high=None)
-    elif buffer.low is not None and buffer.high is not None and (buffer.low, buffer.high) != low_high:
-        low, high = b.minimum(buffer.low, low_high[0]), b.maximum(buffer.high, low_high[1])
-        ctx.names.buffers[owner.buffer] = replace(buffer, low=low, high=high)
+    if buffer.low is None or buffer.high is None:
+        return
+    reached = ctx.aliasing.reached
+    known = reached.get(owner.buffer, (buffer.low, buffer.high))
+    wider = None if low_high is None else (b.minimum(known[0], low_high[0]), b.maximum(known[1], low_high[1]))
+    low, high = wider or (None, None)
+    ctx.names.buffers[owner.buffer] = replace(buffer, low=low, high=high)
+    if wider == known or owner.buffer not in ctx.aliasing.asked:
+        return
+    again = len(ctx.control.trips) > owner.around.depth
+    if again and (wider is None or owner.buffer in reached):
+        ctx.aliasing.stored.add(owner.buffer)  # what has been read of it in the loop may be of the next iteration
+    elif wider is not None and (again or owner.buffer in reached):
+        reached[owner.buffer] = wider
 
 
 def list_type(

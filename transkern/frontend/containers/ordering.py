@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, hashed, making
+from transkern.frontend.containers import growing, hashed, making, pools
 from transkern.frontend.containers.elements import is_typed
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
@@ -54,7 +54,9 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
         return Seq(tuple(Static(v) for v in values), "list")
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
-    if found and (key is not None or all(isinstance(i, GrowingList) or _is_sequence(i) for i in map(ctx.deref, found))):
+    objects = [pools.is_object(ctx, i) for i in found]
+    alike = all(objects) or all(isinstance(i, GrowingList) or _is_sequence(i) for i in map(ctx.deref, found))
+    if found and (key is not None or alike):
         made = growing.from_items(ctx, Seq(tuple(found), "list"), hashed.site_of(ctx, "in order"))
         keys = made if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [made, key], {}))
         return sorted_list(ctx, made, keys, bool(reverse))
@@ -148,7 +150,8 @@ def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
 
 
 def _take_columns(ctx: Context, one: GrowingList, columns: list[Array]) -> bool:
-    """The numbers that decide about the order of a list's elements; False where they are followed by lists."""
+    """The numbers that decide about the order of a list's elements; False where they are followed by lists, or by
+    objects, whose class says how they compare."""
     if one.row == OPTIONAL:
         ctx.fail(refusals.MAY_BE_NONE, "`sorted` of a list that may have None in it", "leave None out")
     if formatted.is_formatted(one):
@@ -160,7 +163,7 @@ def _take_columns(ctx: Context, one: GrowingList, columns: list[Array]) -> bool:
         for k in range(int(b.constant(one.dims[0]) or 0)):
             _take(ctx, Array(rows.axes[:1], rows.at((rows.axes[0].var, b.index(k)))), columns)
         return True
-    if one.dims or one.rows is not None:
+    if one.dims or one.rows is not None or one.objects is not None:
         return False
     if None in one.options or one.dtype.startswith("complex"):
         _fail_order(ctx)
@@ -180,6 +183,9 @@ def _take(ctx: Context, array: Array, columns: list[Array]) -> None:
 
 def _floats_in(ctx: Context, one: GrowingList) -> list[Array]:
     """The floats in a list, all of which its order may depend on. Arrays have no order."""
+    if one.objects is not None:
+        return [array for column in one.objects.owner.columns if column.dtype.startswith("float") and not column.dims
+                for array in _floats_in(ctx, column)]  # fmt: skip
     if one.columns:
         return [array for column in one.columns for array in _floats_in(ctx, column)]
     if one.rows is not None:
@@ -213,7 +219,7 @@ def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]
         assert isinstance(keys, GrowingList)
         growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
         return
-    if owner.dims or owner.rows:
+    if owner.dims or owner.rows or owner.objects is not None:
         growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, owner, bool(reverse))))
         return
     array = as_array(ctx, owner)

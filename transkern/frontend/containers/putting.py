@@ -162,7 +162,6 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
         optional_wanted(ctx, owner)
     if isinstance(value, Instance) or owner.objects is not None:
-
         expr = object_number(ctx, owner, value).expr
         of_integers(ctx, owner)
         ctx.emit(n.Store(owner.buffer, owner.index(count), expr))
@@ -285,6 +284,9 @@ def of_one_class(ctx: Context, owner: GrowingList, more: Value) -> Value:
 def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     """The elements of a list or an array from a position on, where there is room made for them."""
     if isinstance(value, GrowingList) and value.columns:
+        if (owner.columns or owner.of) and owner.of is not value.of:
+            fail_differ(ctx)
+        owner.of = value.of
         columns = columns_of(ctx, owner, Seq((Static(None),) * len(value.columns), value.row))
         for mine, its in zip(columns, value.columns, strict=True):
             if its.dtype or its.columns:
@@ -299,11 +301,10 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     value = of_one_class(ctx, owner, list_types.numbers_of_texts(ctx, owner, value))
     rows.must_be_alike(ctx, owner, value)
     array, is_python = numbers_of(ctx, value)
-    python = is_python
     twins.note_more(ctx, owner, value)
-    takes_types_of(ctx, owner, value, (array.dtype, python))
+    takes_types_of(ctx, owner, value, (array.dtype, is_python))
     wanted = None if owner.site is None else ctx.learned.wanted.get(owner.site)
-    dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
+    dtype, python = wanted or (array.dtype if array.dtype != "int64" or not is_python else "index", is_python)
     list_type(ctx, owner, dtype, array.dims[1:], python)
     ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
     index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
@@ -338,8 +339,8 @@ def row_number(ctx: Context, held: Rows, value: Value) -> Expr:
     if (text := rows.text_of(contents)) is not None and held.kind in ("", "text"):
         held.kind = "text"
         return _row_of(ctx, held, text).number  # it gets no longer
-    kind = contents.kind if isinstance(contents, (GrowingList, Seq)) else ""
-    if kind not in (("list", "tuple") if not held.kind else (held.kind,)):
+    kind = rows.kind_of(ctx, contents)
+    if kind not in (("list", "tuple", "deque") if not held.kind else (held.kind,)):
         among = held.kind or "list"
         help = f"append {among}s only" + {"tuple": ": (x,) for a number", "list": ": [x] for a number"}.get(among, "")
         ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among {among}s", help)

@@ -53,7 +53,7 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Value], value: 
     put_at(ctx, owner, at, value)
 
 
-IN_SLICES = "make a list of what is to be in it, and store into all of it: a[:] = a[:k] + values + a[k:]"
+IN_SLICES = "make a list of what is to be in it: a = a[:k] + values + a[k:]"
 
 
 def check_iterable(ctx: Context, at: Value, value: Value) -> None:
@@ -74,7 +74,7 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
     contents = ctx.deref(made_now(ctx, value))
     if contents is owner and at == Slice(None, None, None):
         return
-    plain = not (owner.is_queue or owner.columns or owner.dims or owner.row or owner.prefix)
+    plain = not (owner.is_queue or owner.dims or owner.row not in ("", "tuple") or owner.prefix)
     if plain and isinstance(at, Slice) and at.step in (None, Static(None), Static(1)) and _has_ends(at):
         if not isinstance(contents, GrowingList):
             contents = growing.from_items(ctx, contents) if isinstance(contents, Seq) else making.list_of(
@@ -99,6 +99,18 @@ def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> N
         contents = making.list_of(ctx, numbers(ctx, contents), isinstance(contents, Range))
     growing.clear(ctx, owner)
     growing.extend(ctx, owner, contents)
+
+
+def delete_slice(ctx: Context, owner: GrowingList, at: Slice) -> None:
+    """``del list[a:b]`` and ``del list[a:b:c]``."""
+    putting.must_be_own(ctx, owner)
+    start, stop, step = (Static(None) if part is None else ctx.deref(part) for part in (at.start, at.stop, at.step))
+    if step not in (Static(None), Static(1)):
+        compose(ctx, "lists", "delete_steps", [owner, start, stop, step], {})
+    elif stop == Static(None) and start != Static(None):
+        compose(ctx, "lists", "shorten", [owner, start], {})
+    else:
+        compose(ctx, "lists", "delete_part", [owner, start, stop], {})
 
 
 def _has_ends(at: Slice) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern import refusals
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Finding, NotKnown
 from transkern.frontend.containers.elements import row_start
 from transkern.frontend.context import Context
 from transkern.frontend.state import guards
@@ -51,6 +51,26 @@ def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     )
     error.finding = ctx.learned.of_list("ragged", owner.site)
     raise error
+
+
+def as_table(ctx: Context, owner: GrowingList) -> None:
+    """A list of short lists whose items change: the translation begins anew, with rows of one type."""
+    if owner.site is None or owner.site in ctx.learned.tables or owner.row != "list":
+        return
+    help = "make it an array with two dimensions"
+    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.session.span, ctx.session.lines)
+    error.finding = Finding("tables", owner.site)
+    raise error
+
+
+def kind_of(ctx: Context, value: Value) -> str:
+    """What a list is among others of their own lengths."""
+    if isinstance(value, GrowingList) and value.is_queue:
+        if value.limits.most is not None:
+            help = "make it shorter where it gets too long"
+            ctx.fail(refusals.DEQUE, "a deque with a `maxlen` in a list", help)
+        return "deque"
+    return value.kind if isinstance(value, (GrowingList, Seq)) else ""
 
 
 def text_of(value: Value) -> Value | None:
@@ -116,6 +136,12 @@ def size_of(ctx: Context, row: Row) -> Expr:
 
 def set_size(ctx: Context, row: Row, size: Expr) -> None:
     ctx.emit(n.Store(row.rows.sizes.buffer, (row.number,), size))
+
+
+def shift(ctx: Context, row: Row) -> None:
+    """A row begins one element later."""
+    for one, by in ((row.rows.starts, b.ONE), (row.rows.sizes, b.neg(b.ONE)), (row.rows.rooms, b.neg(b.ONE))):
+        ctx.emit(n.Store(one.buffer, (row.number,), b.add(Load(one.buffer, (row.number,), "index"), by)))
 
 
 def make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:

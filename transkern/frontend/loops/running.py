@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from transkern import refusals
 from transkern.frontend.containers import pools
+from transkern.frontend.context import Context
 from transkern.frontend.loops.carried.begun import changed_in_place, check_sharing, check_stored
 from transkern.frontend.loops.carried.state import LoopState
 from transkern.frontend.loops.turns import Turns
@@ -89,7 +90,7 @@ def _settled(
             ctx.session.span = span
             state.enter(loops)
             loops.loops.append(state)
-            stored = len(ctx.aliasing.stored) + len(ctx.lists.grown)
+            stored = _found_out(ctx)
             try:
                 ctx.session.span = span
                 statement = trip(state)
@@ -103,7 +104,7 @@ def _settled(
             if any(owner.around.depth <= len(ctx.control.trips) or owner.options for owner in filled):
                 state.widened = True
             # what the iteration took for known before its store, or of a list's length, may not be so
-            if len(ctx.aliasing.stored) + len(ctx.lists.grown) > stored:
+            if _found_out(ctx) > stored:
                 state.widened = True
         if not state.widened:
             state.settle(loops)
@@ -134,3 +135,8 @@ def _settled(
     loops.env.clear()
     loops.env.update(state.after(loops))
     ctx.heap.contents = {**ctx.heap.contents, **heap, **state.held_after()}
+
+
+def _found_out(ctx: Context) -> int:
+    """How much has been found out of which iterations before had no idea: what is stored into, of what range."""
+    return len(ctx.aliasing.stored) + len(ctx.aliasing.reached) + len(ctx.lists.grown)

@@ -14,7 +14,7 @@ from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Terminated
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import making, ordering
+from transkern.frontend.containers import making, ordering, pools
 from transkern.frontend.containers.elements import element, numbers
 from transkern.frontend.containers.list_types import check_order
 from transkern.frontend.context import Context
@@ -63,6 +63,7 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
         contents = ctx.deref(a.need("iterable"))
         if isinstance(contents, GrowingList) and (
             contents.columns or contents.tags or contents.options or contents.dims or contents.rows is not None
+            or contents.objects is not None
         ):  # fmt: skip
             return ordering.sorted_list(ctx, contents, contents, a.flag("reverse"))
         array = elements_array(ctx, contents)
@@ -159,7 +160,8 @@ def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
         if (nearer := _within(ctx, name, bound, other)) is not None:
             return nearer
     kind = scalar_kind(one, two)
-    if kind is None and all(isinstance(ctx.deref(v), (Seq, GrowingList)) for v in (one, two)):
+    are_lists = all(isinstance(ctx.deref(v), (Seq, GrowingList)) for v in (one, two))
+    if kind is None and (are_lists or all(pools.is_object(ctx, v) for v in (one, two))):
         return compose(ctx, "folding", "greater" if name == "max" else "lesser", [one, two], {})
     if kind is None:
         ctx.fail(refusals.OPERANDS, f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
@@ -203,6 +205,7 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
     contents = ctx.deref(source)
     if isinstance(contents, GrowingList) and (
         contents.columns or contents.row or contents.options or contents.rows is not None
+        or contents.objects is not None
     ):  # fmt: skip
         ctx.guard(b.compare("greater", contents.length, b.ZERO), "ValueError", _empty(name))
         return compose(ctx, "folding", "greatest" if name == "max" else "least", [source], {})

@@ -55,6 +55,10 @@ class Aliasing:
 
     def __init__(self) -> None:
         self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
+        # buffers of lists: those whose elements' range has been asked for, and the range that loops bring it to, which
+        # iterations begin with; they survive `restore`
+        self.asked: set[str] = set()
+        self.reached: dict[str, tuple[Expr, Expr]] = {}
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
         self.stored_in: dict[str, list[tuple[int, ...]]] = {}  # buffers: the loops around stores into them

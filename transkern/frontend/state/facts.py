@@ -215,7 +215,9 @@ class Facts:
             case Load(buffer):
                 found = self._names.buffers[buffer]
                 if buffer not in self._aliasing.stored and found.low is not None and found.high is not None:
-                    return found.low, found.high
+                    self._aliasing.asked.add(buffer)
+                    lowest, highest = self._aliasing.reached.get(buffer, (found.low, found.high))
+                    return b.minimum(found.low, lowest), b.maximum(found.high, highest)
             case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype == "bool":
                 return b.ZERO, b.index(2)
             case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype != "float64":

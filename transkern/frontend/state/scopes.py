@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from transkern.frontend.values.values import Function, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Span
+from transkern.parsing import child_nodes
 
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 Call: TypeAlias = Callable[[str, Sequence[Value], Mapping[str, Value]], Value]
@@ -25,6 +27,8 @@ class Scopes:
         self.call: Call | None = None  # what a known function gives, by its path (set by the translator)
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.read_here: frozenset[str] = frozenset()  # the names that it reads itself
+        self.statement: ast.stmt | None = None  # it
+        self.called: ast.Call | None = None  # the innermost of its calls that is being evaluated
         self.unknown: set[tuple[ast.AST, str]] = set()  # names that statements which are left out bind
         self.places: dict[str, Span] = {}  # where each name was assigned last
         self.globals_now: dict[tuple[int, str], Value] = {}  # names that a manager has bound for its block
@@ -36,8 +40,34 @@ class Scopes:
         self.filters: list[str] | None = None  # what is done with warnings, within `warnings.catch_warnings`
 
     def still_named(self, shows: Callable[[Value], bool]) -> list[str]:
-        """The names that may still be read behind the present statement, of values of some kind."""
+        """The names that may still be read behind the present statement, and behind the call in it that is being
+        evaluated (``return y.fill(4), w[0]``), of values of some kind."""
+        live = self.live_here
+        if live is not None and self.called is not None:
+            live |= _read_beside(self.statement, self.called)
         return [
             name for frame in self.frames for name, value in frame.items()
-            if shows(value) and (frame is not self.frames[-1] or self.live_here is None or name in self.live_here)
+            if shows(value) and (frame is not self.frames[-1] or live is None or name in live)
         ]  # fmt: skip
+
+    @contextmanager
+    def calling(self, node: ast.Call) -> Iterator[None]:
+        """Inside, a call of the present statement is evaluated."""
+        outer, self.called = self.called, node
+        try:
+            yield
+        finally:
+            self.called = outer
+
+
+def _read_beside(statement: ast.stmt | None, call: ast.Call) -> frozenset[str]:
+    """The names that a statement reads, but for those that a call in it is made with."""
+    found, pending = set[str](), list[ast.AST]([] if statement is None else [statement])
+    while pending:
+        node = pending.pop()
+        if node is call:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        pending += child_nodes(node)
+    return frozenset(found)

@@ -19,6 +19,7 @@ from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy import flats
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters, spelling, text_keys
+from transkern.frontend.python.texts import is_character_or_text
 from transkern.frontend.python.whole import NO_POSITION, integer_expr
 from transkern.frontend.state import choices
 from transkern.frontend.subscripts.arrays import array_item, as_item, axes_used
@@ -308,14 +309,30 @@ def _chosen_row(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scal
 
 def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     """Whether a list of run-time length may hold all elements of a list: arrays of one dtype and number of dimensions,
-    lists, sets, or None and numbers."""
+    lists, sets, None and numbers, or tuples of numbers and texts."""
     held = [ctx.deref(e) for e in elements]
     if all(isinstance(e, Array) and e.axes for e in held):
         return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
     if all(map(is_list, held)) or all(pools.is_set(ctx, e) for e in held):
         return True
+    if any(isinstance(e, Seq) for e in held):
+        return _are_alike_tuples(ctx, held)
     inner = [e.value if isinstance(e, OrNone) else e for e in held if e != Static(None)]
     return len(inner) < len(held) and all(is_number(e) or isinstance(e, Scalar) for e in inner)
+
+
+def _are_alike_tuples(ctx: Context, held: Sequence[Value]) -> bool:
+    """Whether tuples have numbers, texts, lists, or tuples of these, in the same places."""
+    if not all(isinstance(e, Seq) and e.kind == "tuple" for e in held):
+        return False
+    tuples = [children(e) or () for e in held]
+    if len({len(items) for items in tuples}) != 1:
+        return False
+    columns = [[ctx.deref(i) for i in column] for column in zip(*tuples, strict=True)]
+    return all(
+        all(is_number(i) or isinstance(i, Scalar) for i in column) or all(map(is_character_or_text, column))
+        or all(map(is_list, column)) or _are_alike_tuples(ctx, column) for column in columns
+    )  # fmt: skip
 
 
 def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Value | None:

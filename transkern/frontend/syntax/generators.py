@@ -31,6 +31,8 @@ _PURE = frozenset([
     "str", "sum", "tuple", "zip",
 ])  # fmt: skip
 """What may be called in a statement before a generator without telling whether it has begun."""
+_OF_LISTS = frozenset(["append", "appendleft", "add", "extend", "update"])
+"""Methods that a container with a name has before a generator begins as behind it."""
 
 
 @once_a_tree
@@ -273,6 +275,10 @@ class _Lists(ast.NodeTransformer):
             case ast.Call(ast.Name("any" | "all" | "next" | "zip")):
                 self.called = True  # these stop early
                 return node
+            case ast.Call(ast.Attribute(ast.Name(), name), [one], []) if name in _OF_LISTS:
+                made = self.visit(one)  # the same method, whatever a generator does
+                self.called = True
+                return ast.copy_location(ast.Call(node.func, [made], []), node)
             case _:
                 pass
         changed = self.generic_visit(node)

@@ -17,7 +17,7 @@ from transkern.errors import CompileError
 from transkern.frontend.anew import MustLoop, NotKnown
 from transkern.frontend.bodies import At
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import dict_types, growing, hashed, ordering, rows, tuples
+from transkern.frontend.containers import growing, hashed, ordering, rows, tuples
 from transkern.frontend.context import Context
 from transkern.frontend.loops import folds, iterating
 from transkern.frontend.loops.trips import condition_of
@@ -36,7 +36,7 @@ from transkern.frontend.syntax.sharing import may_show
 from transkern.frontend.syntax.syntax import local_names, stored_names
 from transkern.frontend.translate import attributes, functions, special_methods, starred
 from transkern.frontend.translate.conditions import told
-from transkern.frontend.translate.constructing import Constructions
+from transkern.frontend.translate.constructing import CLASSES, Constructions
 from transkern.frontend.translate.parameters import bind_arguments, leaves_the_user
 from transkern.frontend.translate.waiting import waiting
 from transkern.frontend.values.describing import describe
@@ -80,9 +80,6 @@ _OPERATORS = {
 _COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
     "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
 }  # fmt: skip
-_CONTAINERS_OF_COLLECTIONS: dict[str, type] = {
-    f"collections.{kind.__name__}": kind for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS)
-}
 _ARRANGING = frozenset(
     f"itertools.{name}" for name in ("product", "combinations", "permutations", "combinations_with_replacement")
 )
@@ -204,7 +201,7 @@ class Calls(Constructions):
                     return made
                 case Known(path) if (made := composed_iterators.called(ctx, path, positional, keywords)) is not None:
                     return made
-                case Known(path) if (kind := _CONTAINERS_OF_COLLECTIONS.get(path)) is not None:
+                case Known(path) if (kind := CLASSES.get(path)) is not None:
                     return self.construct(kind, positional, keywords, node)
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)

@@ -149,7 +149,7 @@ class Comparisons(Body):
         one_object = isinstance(x, Object) and isinstance(y, Object) and x.token == y.token
         if name in ("equal", "not_equal") and (one_list or one_object):  # whose elements are themselves
             return Static(name == "equal")
-        x, y = ctx.deref(x), ctx.deref(y)
+        x, y = object_operators.fields_compared(name, ctx.deref(x), ctx.deref(y))
         python_types.check(ctx, COMPARISONS[name], x, y)
         if name in ("equal", "not_equal") and python_types.are_of_different_families(ctx, x, y):
             return Static(name == "not_equal")

@@ -8,14 +8,16 @@ import dataclasses
 import functools as tools
 import itertools
 import math
+import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from transkern import refusals
 from transkern.frontend.compositions import compose
 from transkern.frontend.containers import dict_types, growing, hashed, objects
 from transkern.frontend.loops import iterating
 from transkern.frontend.loops.trips import trip_count
+from transkern.frontend.numpy.random import pythons
 from transkern.frontend.sources.identity import path_of
 from transkern.frontend.sources.measures import check_items
 from transkern.frontend.sources.source import from_object
@@ -28,6 +30,7 @@ from transkern.frontend.values.asking import asked
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
     Bound,
+    Function,
     Method,
     Range,
     Record,
@@ -43,6 +46,13 @@ _CHOOSING: dict[Any, dict[int, str]] = {  # what stands for them, by how many ar
     itertools.permutations: {1: "singles", 2: "ordered_pairs", 3: "ordered_triples"},
     itertools.combinations_with_replacement: {1: "singles", 2: "pairs_with_themselves", 3: "triples_with_themselves"},
 }
+
+CLASSES: dict[str, type] = {
+    f"{kind.__module__}.{kind.__name__}": kind
+    for kind in (collections.deque, collections.defaultdict, *dict_types.KINDS, random.Random)
+}
+"""Classes of Python's that are made here, by their paths."""
+_MADE_OF_CLASS = cast(ast.Lambda, ast.parse("lambda: made()", mode="eval").body)
 
 
 def _count(kind: Any, of: int, chosen: int) -> int:
@@ -76,7 +86,10 @@ class Constructions(Conditions):
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
         if kind is collections.defaultdict and positional and not keywords:
-            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
+            factory = positional[0]
+            if isinstance(factory, Static) and isinstance(factory.value, type):  # of the user's, or a deque
+                factory = Function("<lambda>", _MADE_OF_CLASS, self.scope, {"made": factory})
+            table = hashed.new(ctx, "dict", "dict", self.site("dict"), factory)
             if positional[1:]:
                 hashed.update(ctx, table, positional[1])
             return table
@@ -85,7 +98,10 @@ class Constructions(Conditions):
             names: tuple[str, ...] = tuple(kind._fields)
             found = self._fields(kind, names, defaults, positional, keywords)
             return Record(kind, names, tuple(found[k] for k in names))
-        self._check_plain(kind, node)
+        if kind is random.Random:
+            kind = pythons.seeded(ctx, positional, keywords)
+        else:
+            self._check_plain(kind, node)
         if dataclasses.is_dataclass(kind):
             return self._dataclass(kind, positional, keywords, node)
         made = ctx.heap.allocate(Record(kind, (), ()), ("fixed",))

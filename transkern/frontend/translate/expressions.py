@@ -187,7 +187,8 @@ class Expressions(Comprehensions):
                     owner = present(ctx, owner, "AttributeError", missing)
                     return attributes.attribute(ctx, owner, attr)
             case ast.Call():
-                return self.call(node)
+                with ctx.scopes.calling(node):
+                    return self.call(node)
             case ast.ListComp(elt=elt, generators=generators):
                 return self.comprehension(node, elt, generators)
             case ast.GeneratorExp(elt=elt, generators=generators):

@@ -22,6 +22,7 @@ from transkern.frontend.values.values import (
     OrNone,
     Record,
     Scalar,
+    Seq,
     Static,
     Value,
 )
@@ -111,6 +112,20 @@ def compared(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
         return None
     told = pools.same(x, y)
     return Static(x == y) if told is None else told
+
+
+def fields_compared(op: str, x: Value, y: Value) -> tuple[Value, Value]:
+    """Of objects of one dataclass, whose comparison it makes, the tuples that are compared; anything else as it is."""
+    if not (isinstance(x, Record) and isinstance(y, Record) and x.kind is y.kind and dataclasses.is_dataclass(x.kind)):
+        return x, y
+    options = x.kind.__dataclass_params__  # type: ignore[attr-defined]
+    if not (options.eq if op in ("equal", "not_equal") else options.order):
+        return x, y
+    names = [field.name for field in dataclasses.fields(x.kind) if field.compare]
+    one, two = ([record.get(name) for name in names] for record in (x, y))
+    if None in one or None in two:
+        return x, y
+    return Seq(tuple(v for v in one if v)), Seq(tuple(v for v in two if v))
 
 
 def _by_identity(ctx: Context, value: Value) -> bool:

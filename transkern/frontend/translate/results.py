@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -239,26 +240,20 @@ class Results(Expressions):
                 if any(leaf.objects for leaf in owner.leaves):
                     problem = "returning objects in tuples in a list"
                     self.ctx.fail(refusals.RESULT, problem, "return a list of the objects")
-                if owner.is_queue:
+                if owner.is_queue or any(part.rows is not None and part.rows.kind == "deque" for part in owner.parts):
                     self.ctx.fail(refusals.RESULT, "returning a deque", "return a list: list(queue)")
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
                     kind = "lists of numbers" if owner.python else "lists"
                     return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
                 growing.forget_behind_none(self.ctx, owner)
-                made = _list_result(owner)
-                if formatted.is_formatted(owner) and isinstance(made, n.TupleResult):
-                    return replace(made, kind="formatted")
-                if owner.of is not None and isinstance(made, n.TupleResult):
-                    return replace(made, kind="rows of record", of=self._class_path(owner.of))
-                return made
+                return _list_result(owner, self._class_path)
             case Char(code):
                 return n.TupleResult((n.ScalarResult(code, True),), "character")
             case OneOf(index, options):
                 return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
             case JoinedText(items, between):
-                made = _list_result(items)
+                made = _list_result(items, self._class_path)
                 assert isinstance(made, n.TupleResult), "a list of texts"
-                made = replace(made, kind="formatted") if formatted.is_formatted(items) else made
                 return replace(made, kind=f"joined {made.kind}", of=between)
             case Text():
                 return self._text_result(value)
@@ -317,7 +312,7 @@ class Results(Expressions):
             problem = f"returning objects of `{name}` with arrays that are arguments, too"
             ctx.fail(refusals.RESULT, problem, "give them copies")
         growing.forget_behind_none(ctx, pool.owner)
-        columns = tuple(_list_result(c) for c in pool.owner.columns)
+        columns = tuple(_list_result(c, self._class_path) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
         return n.TupleResult((numbers, *columns), kind, pool.names, of)
 
@@ -352,6 +347,8 @@ class Results(Expressions):
         return n.TupleResult((text,), "member by name" if by_name else "member", (), self._class_path(kind))
 
     def _class_path(self, kind: type) -> str:
+        if kind.__module__.startswith("transkern.frontend.compositions"):  # it stands for one of Python's
+            self.ctx.fail(refusals.RESULT, "returning an iterator or a generator", "return what it gives")
         if "<locals>" in kind.__qualname__:
             self.ctx.fail(
                 refusals.RESULT, f"returning an instance of `{kind.__name__}`, a class made inside a function",
@@ -472,18 +469,23 @@ def _is_shared(owner: GrowingList) -> bool:
     return owner.shared or (owner.rows is not None and owner.rows.shared)
 
 
-def _list_result(owner: GrowingList) -> n.Result:
+def _list_result(owner: GrowingList, path: Callable[[type], str]) -> n.Result:
     """A list of run-time length: of numbers, of rows, or of tuples of these."""
     if owner.rows is not None:
         rows = owner.rows
         numbers = n.ListResult(owner.buffer if owner.dtype else "", b.size(owner.count), "index", True)
-        parts = (numbers, _list_result(rows.starts), _list_result(rows.sizes), _list_result(rows.pool))
+        parts = (numbers, *(_list_result(one, path) for one in (rows.starts, rows.sizes, rows.pool)))
         if rows.kind != "array":
             return n.TupleResult(parts, f"ragged {rows.kind or 'list'}s")
         pool = n.ArrayResult(rows.pool.buffer, (b.size(rows.pool.count), *rows.pool.dims), rows.pool.dtype)
         return n.TupleResult((*parts[:3], pool), "ragged arrays")
     if owner.columns:
-        return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
+        columns = tuple(_list_result(c, path) for c in owner.columns)
+        if formatted.is_formatted(owner):
+            return n.TupleResult(columns, "formatted")
+        if owner.of is not None:
+            return n.TupleResult(columns, "rows of record", of=path(owner.of))
+        return n.TupleResult(columns, f"rows of {owner.row}")
     if owner.tags:
         kinds = n.ListResult(owner.tags, owner.length, "uint8", False)
         return n.TupleResult((n.ListResult(owner.buffer, owner.length, owner.dtype, owner.python), kinds), "tagged")

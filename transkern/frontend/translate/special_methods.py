@@ -13,13 +13,17 @@ from typing import Any, NoReturn
 import numpy as np
 
 from transkern import refusals
+from transkern.frontend.compositions import iterating
 from transkern.frontend.context import Context
 from transkern.frontend.python.whole import python_number
 from transkern.frontend.sources.source import from_object, function_of, live_function
 from transkern.frontend.subscripts.keys import key_of
 from transkern.frontend.values.describing import describe
 from transkern.frontend.values.values import (
+    Array,
     Bound,
+    GrowingList,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -65,12 +69,15 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
     if mapping is not None and path == "builtins.len":
         return Static(len(mapping))
     bound = method(ctx, value, _BUILTIN[path])
+    if bound is None and path == "builtins.iter" and _has_positions(ctx.deref(value)):
+        assert ctx.scopes.inline is not None
+        return ctx.scopes.inline(live_function(iterating.cursor), [value], {})
     if bound is None:
         return None
-    if path in ("builtins.reversed", "builtins.iter", "builtins.next"):
-        ctx.fail(refusals.OBJECT, f"`{path.removeprefix('builtins.')}` of an object", "write a loop over it")
+    if path == "builtins.reversed":
+        ctx.fail(refusals.OBJECT, "`reversed` of an object", "write a loop over it")
     made = called(ctx, bound)
-    if path in ("builtins.abs", "builtins.round"):
+    if path in ("builtins.abs", "builtins.round", "builtins.iter", "builtins.next"):
         return made
     if path == "builtins.len":
         return _length(ctx, made)
@@ -78,6 +85,17 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
     if not _is_number_of(made, {"float": "float64", "int": "index", "complex": "complex128"}[wanted]):
         _wrong_type(ctx, _BUILTIN[path], made, f"return {wanted}(…)")
     return python_number(ctx, made)
+
+
+def _has_positions(value: Value) -> bool:
+    """Whether an iterator over a value takes what is at its positions, one after the other."""
+    if isinstance(value, Seq):
+        return value.kind in ("list", "tuple")
+    if isinstance(value, Static):
+        return isinstance(value.value, str)
+    if isinstance(value, Array):
+        return value.ndim > 0
+    return isinstance(value, Range) or (isinstance(value, GrowingList) and not value.is_queue)
 
 
 def _length(ctx: Context, made: Value) -> Value:

@@ -12,9 +12,9 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend.anew import MustGrow, Terminated
+from transkern.frontend.anew import MustGrow, NotKnown, Terminated
 from transkern.frontend.bodies import RETURN
-from transkern.frontend.containers import hashed, sequences
+from transkern.frontend.containers import hashed, replacing, sequences
 from transkern.frontend.loops import trying
 from transkern.frontend.loops.looping import Loops
 from transkern.frontend.loops.trips import condition_of
@@ -45,6 +45,7 @@ from transkern.frontend.values.values import (
     GrowingList,
     Hashed,
     JoinedText,
+    Object,
     OneOf,
     Seq,
     Shown,
@@ -87,9 +88,11 @@ class Translator(Loops):
         self.ctx.scopes.frames.append(self.env)
         self.ctx.scopes.called_in.append(self.ctx.emitter.out)
         scopes = self.ctx.scopes
-        outer = scopes.live_here, scopes.read_here
+        outer = scopes.live_here, scopes.read_here, scopes.statement, scopes.called
+        scopes.called = None
         try:
             if isinstance(self.node, ast.Lambda):
+                scopes.live_here = None  # those of its caller are others
                 return self.expr(self.node.body)
             done = self.block(self.node.body)
             if not done:
@@ -105,7 +108,7 @@ class Translator(Loops):
         finally:
             self.ctx.scopes.frames.pop()
             self.ctx.scopes.called_in.pop()
-            scopes.live_here, scopes.read_here = outer
+            scopes.live_here, scopes.read_here, scopes.statement, scopes.called = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
@@ -189,7 +192,8 @@ class Translator(Loops):
             self.ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "compute less at once", node)
 
     def _statement(self, node: ast.stmt) -> None:
-        self.ctx.scopes.live_here, self.ctx.scopes.read_here = live_behind(self.node, node), read_names(node)
+        scopes = self.ctx.scopes
+        scopes.live_here, scopes.read_here, scopes.statement = live_behind(self.node, node), read_names(node), node
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass
@@ -367,11 +371,18 @@ class Translator(Loops):
 
     def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: Slice, node: ast.AST) -> None:
         """``del list[a:b]``."""
-        if not isinstance(contents, Seq) or contents.kind != "list":
+        if contents.kind != "list":
             help = "make a list of what stays: a[:1] + a[3:]"
             self.ctx.fail(refusals.TARGET, f"deleting a slice of {describe(contents)}", help, node)
+        if isinstance(contents, GrowingList):
+            return replacing.delete_slice(self.ctx, contents, at)
         kept = list(contents.items)
-        del kept[constant_slice(self.ctx, at)]
+        try:
+            del kept[constant_slice(self.ctx, at)]
+        except NotKnown as error:
+            if isinstance(owner, Object) and error.finding is None:
+                error.finding = self.ctx.growing_at(owner.token)
+            raise
         self.ctx.change(owner, Seq(tuple(kept), "list"))
 
     def delete(self, target: ast.expr) -> None:

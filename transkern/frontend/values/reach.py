@@ -6,6 +6,7 @@ a tuple in a dict shows a store as one with a name of its own does.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from transkern.frontend.values.values import (
@@ -28,11 +29,12 @@ from transkern.frontend.values.values import (
     children,
     lies,
 )  # fmt: skip
+from transkern.parsing import all_nodes, once_a_tree
 
 
 def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
     """A value and all that it holds, each list and object once."""
-    pending, seen = [value], set[int]()
+    pending, seen = [value], set[object]()
     while pending:
         one = pending.pop()
         yield one
@@ -43,8 +45,11 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
                 pending.append(inner)
             case Partial(function=inner, args=args, keywords=keywords):
                 pending.extend((inner, *args, *(v for _, v in keywords)))
-            case Function(defaults=tuple(defaults)):
-                pending.extend(v for _, v in defaults)
+            case Function(node=node, closure=closure, defaults=defaults):
+                pending.extend(v for _, v in defaults or ())
+                if (id(node), id(closure)) not in seen:
+                    seen.add((id(node), id(closure)))
+                    pending.extend(closure[name] for name in _read(node) if name in closure)
             case Hashed(keys=keys, values=values):
                 pending.extend(v for v in (keys, values) if v is not None)
             case GrowingList(rows=Rows(pool=pool), columns=columns):
@@ -59,6 +64,12 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
                     pending.append(heap[token])
             case _:
                 pending.extend(v for v in children(one) or () if not isinstance(v, Static))
+
+
+@once_a_tree
+def _read(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that a function's text reads."""
+    return frozenset(x.id for x in all_nodes(node) if isinstance(x, ast.Name))
 
 
 def shows(heap: Mapping[int, Value], value: Value, test: Callable[[Array], bool]) -> bool:

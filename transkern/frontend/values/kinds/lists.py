@@ -75,7 +75,7 @@ class GrowingList:
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
     outside: bool = False  # it stands for a list that others have, too
-    kind: str = "list"  # "tuple": it is one, whose length only the run knows, and nothing changes it
+    kind: str = "list"  # "tuple": it is one, whose length only the run knows, and nothing changes it; of a row "deque"
     distinct: bool = field(default=False, compare=False)  # no two of its tuples begin with the same
 
     @property
@@ -100,7 +100,7 @@ class GrowingList:
 
     @property
     def is_queue(self) -> bool:
-        return bool(self.head) and self.row_of is None
+        return self.kind == "deque" if self.row_of is not None else bool(self.head)
 
     def index(self, at: Expr) -> tuple[Expr, ...]:
         """Where in its buffer the element at a position stands."""
@@ -147,7 +147,7 @@ class Rows:
     sizes: GrowingList
     rooms: GrowingList
     pool: GrowingList
-    kind: str = ""  # what stands there: "list"s, or what keeps its length: "tuple"s, "array"s, "text"s; nothing yet
+    kind: str = ""  # what is there: "list"s, "deque"s, what keeps its length ("tuple"s, "array"s, "text"s); nothing yet
     shared: bool = False  # some of them are views of arguments
 
     @property
