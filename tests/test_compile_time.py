@@ -25,6 +25,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.state.learned import Learned
 from transkern.frontend.translate.calling import Calls
 from transkern.frontend.values.values import Function as Written
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import BEFORE_LOOPS, PASSES
 from transkern.fuse.scalars.promote import promote_elements
 from transkern.ir.expr import NOWHERE, Apply, Expr, Var
@@ -72,7 +73,7 @@ def test_compile_time_is_linear(kind: Callable[[int], str]) -> None:
     assert longer < 3 * 1.25 * shorter
 
 
-@pytest.mark.parametrize("one", [pipeline.lay_out, pipeline.compute_chosen], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("one", [pass_lists.lay_out, pass_lists.compute_chosen], ids=lambda one: one.__name__)
 def test_passes_ask_each_statement_once(one: Callable[[Any], Any]) -> None:
     """Each array of the function's own was looked for in all statements."""
 

@@ -14,6 +14,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import bodies, walk
@@ -255,10 +256,10 @@ def test_loops_in_loops(function: Callable[..., Any]) -> None:
     source = textwrap.dedent(inspect.getsource(function))
     types = f"{function.__name__}(float64[n], float64[m, p], int)"
     passes = PASSES
-    upto = passes[: passes.index(pipeline.move_invariants)]
+    upto = passes[: passes.index(pass_lists.move_invariants)]
     before, after = (
         pipeline.program_of("import numpy as np\n" + source, function.__name__, types, p)
-        for p in (upto, (*upto, pipeline.move_invariants))
+        for p in (upto, (*upto, pass_lists.move_invariants))
     )
     assert (_nested(after.body) < _nested(before.body)) == (function in MOVED)
 
@@ -277,9 +278,9 @@ def test_statements_stay_the_same() -> None:
     """Moving leaves every statement as it was: it is only about where they stand."""
     source = source_of(centred)
     passes = PASSES
-    upto = passes[: passes.index(pipeline.move_invariants)]
+    upto = passes[: passes.index(pass_lists.move_invariants)]
     before = pipeline.program_of(source, "centred", "centred(float64[n], float64[m, p], int)", upto)
-    after = pipeline.move_invariants(before)
+    after = pass_lists.move_invariants(before)
 
     def simple(p: n.Program) -> list[str]:
         return sorted(repr(s) for s in walk(p.body) if not any(True for _ in bodies(s)))

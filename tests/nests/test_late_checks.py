@@ -13,6 +13,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -178,7 +179,7 @@ def test_exceptions_are_pythons(function: Callable[..., object], target: str, mo
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_what_may_run_in_any_order_does(function: Callable[..., object]) -> None:
     source = f"import math\nimport numpy as np\n{inspect.getsource(function)}"
-    passes = PASSES[: PASSES.index(pipeline.parallelise) + 1]
+    passes = PASSES[: PASSES.index(pass_lists.parallelise) + 1]
     program = pipeline.program_of(source, function.__name__, "f(float64[m,n], float)", passes)
     late = any(isinstance(s, n.Accumulator) and s.name.startswith("wrong") for s in walk(program.body))
     assert late == (function in LATE)

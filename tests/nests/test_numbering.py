@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir.expr import Reduce
 from transkern.ir.traverse import exprs
@@ -133,7 +134,7 @@ def test_numpys_answer(function: Callable[..., Any], target: str, monkeypatch: p
 @pytest.mark.parametrize("function", ONCE)
 def test_reductions_are_there_once(function: Callable[..., Any]) -> None:
     source = source_of(function)
-    passes = PASSES[: PASSES.index(pipeline.number_values) + 1]
+    passes = PASSES[: PASSES.index(pass_lists.number_values) + 1]
     types = f"{function.__name__}(float64[n], float64[n], float64[n, m])"
     program = pipeline.program_of(source, function.__name__, types, passes)
     assert sum(isinstance(e, Reduce) for e in exprs(program.body)) == ONCE[function]

@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import require, source_of
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply
@@ -113,7 +114,7 @@ def test_nothing_costly_is_computed_in_each_row(function: Callable[..., object])
     """In the loops inside another one stands no value that the inner ones alone change and that costs more than a
     load."""
     source = source_of(function)
-    passes = PASSES[: PASSES.index(pipeline.lower) + 1]
+    passes = PASSES[: PASSES.index(pass_lists.lower) + 1]
     program = pipeline.program_of(source, function.__name__, "f(float64[m,n], float64[m], float64[n])", passes)
     nests = [s for s in program.body if isinstance(s, n.Loop)]
     deep = [s for nest in nests for inner in nest.body if isinstance(inner, n.Loop) for s in walk((inner,))]

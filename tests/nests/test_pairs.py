@@ -13,6 +13,7 @@ import pytest
 import transkern
 from tests.tools import require
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -135,7 +136,7 @@ def test_rows_that_are_read_once_are_not_pairs(types: str) -> None:
 
 
 def _program(name: str, types: str) -> n.Program:
-    passes = PASSES[: PASSES.index(pipeline.order_pairs) + 1]
+    passes = PASSES[: PASSES.index(pass_lists.order_pairs) + 1]
     return pipeline.program_of(SOURCE, name, types, passes)
 
 

@@ -11,6 +11,7 @@ import pytest
 import transkern
 from tests.tools import on_target, require, source_of
 from transkern import pipeline
+from transkern.fuse import passes as pass_lists
 from transkern.fuse.passes import PASSES
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -172,8 +173,8 @@ def test_elements_of_rows_are_numbers(function: Callable[..., object]) -> None:
     """No array in memory but the results, and no loop over the elements of a row inside a loop over rows. (Columns are
     brought together on purpose.)"""
     source = source_of(function)
-    passes = PASSES[: PASSES.index(pipeline.order_pairs) + 1]
-    passes = tuple(p for p in passes if p is not pipeline.hoist_columns)
+    passes = PASSES[: PASSES.index(pass_lists.order_pairs) + 1]
+    passes = tuple(p for p in passes if p is not pass_lists.hoist_columns)
     program = pipeline.program_of(source, function.__name__, "f(float64[n,3])", passes)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop)]
     inner = [x for s in loops for x in walk(s.body) if isinstance(x, n.Loop)]
