@@ -8,6 +8,7 @@ another one go on, and that parses too, it raises "SystemError: AST constructor 
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import os
 import threading
@@ -96,6 +97,19 @@ def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answ
             return found
 
     return answer
+
+
+def written_once(node: ast.FunctionDef, mark: str, write: Callable[[], list[ast.stmt] | None]) -> ast.FunctionDef:
+    """A function with the body that `write` gives it, itself where that is None; kept at the tree by the attribute
+    `mark`, so that the same function twice is the same tree twice."""
+    if not hasattr(node, mark):
+        made, body = node, write()
+        if body is not None:
+            made = copy.copy(node)
+            made.body = body
+        setattr(node, mark, made)
+        setattr(made, mark, made)
+    return getattr(node, mark)  # type: ignore[no-any-return]
 
 
 def parse(text: str | bytes, file: str = "<unknown>") -> ast.Module:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from transkern.frontend.syntax.desugar import listed, load, placed
 from transkern.frontend.syntax.liveness import captured_names
-from transkern.parsing import own_nodes
+from transkern.parsing import own_nodes, written_once
 
 _COUNTED = "_transkern_counted"
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -33,16 +33,14 @@ def counted(
     twice."""
     if isinstance(node, ast.Lambda):
         return node
-    if not hasattr(node, _COUNTED):
-        made = node
-        if any(_start_and_step(x, is_count) for x in own_nodes(node.body)):
-            names = _counters(node, is_count) if python("next") else {}
-            written = _Counters(names, is_count)
-            made = copy.copy(node)
-            made.body = [one for s in copy.deepcopy(node.body) for one in listed(written.visit(s))]
-        setattr(node, _COUNTED, made)
-        setattr(made, _COUNTED, made)
-    return getattr(node, _COUNTED)  # type: ignore[no-any-return]
+
+    def body() -> list[ast.stmt] | None:
+        if not any(_start_and_step(x, is_count) for x in own_nodes(node.body)):
+            return None
+        written = _Counters(_counters(node, is_count) if python("next") else {}, is_count)
+        return [one for s in copy.deepcopy(node.body) for one in listed(written.visit(s))]
+
+    return written_once(node, _COUNTED, body)
 
 
 def _start_and_step(node: ast.AST, is_count: Callable[[ast.expr], bool]) -> tuple[ast.expr, ast.expr] | None:

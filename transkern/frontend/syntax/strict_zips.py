@@ -17,7 +17,7 @@ from typing import Any
 from transkern.frontend.syntax.desugar import assign, listed, load, placed
 from transkern.frontend.syntax.sharing import NEW
 from transkern.frontend.syntax.syntax import assigned_names, local_names, parameter_names
-from transkern.parsing import own_nodes
+from transkern.parsing import own_nodes, written_once
 
 _WRITTEN = "_transkern_zips"
 _BINDING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While, ast.Expr, ast.Pass, ast.Continue)
@@ -34,15 +34,14 @@ def asked_behind(node: ast.FunctionDef | ast.Lambda, python: Callable[[str], boo
     Python's own function. The same function twice is the same tree twice."""
     if isinstance(node, ast.Lambda):
         return node
-    if not hasattr(node, _WRITTEN):
-        made = node
-        if any(_is_strict(x) for x in own_nodes(node.body)) and python("zip"):
-            made = copy.copy(node)
-            written = _Loops(node, python)
-            made.body = [one for s in copy.deepcopy(node.body) for one in listed(written.visit(s))]
-        setattr(node, _WRITTEN, made)
-        setattr(made, _WRITTEN, made)
-    return getattr(node, _WRITTEN)  # type: ignore[no-any-return]
+
+    def body() -> list[ast.stmt] | None:
+        if not any(map(_is_strict, own_nodes(node.body))) or not python("zip"):
+            return None
+        written = _Loops(node, python)
+        return [one for s in copy.deepcopy(node.body) for one in listed(written.visit(s))]
+
+    return written_once(node, _WRITTEN, body)
 
 
 def _is_strict(node: ast.AST) -> bool:

@@ -10,7 +10,7 @@ import ast
 import copy
 from collections.abc import Callable
 
-from transkern.parsing import own_nodes
+from transkern.parsing import own_nodes, written_once
 
 _WRITTEN = "_transkern_suppressed"
 
@@ -20,14 +20,13 @@ def as_tries(node: ast.FunctionDef | ast.Lambda, means: Callable[[ast.expr], boo
     means `contextlib.suppress`. The same function twice is the same tree twice."""
     if isinstance(node, ast.Lambda):
         return node
-    if not hasattr(node, _WRITTEN):
-        made = node
-        if any(_kinds(x, means) is not None for x in own_nodes(node.body)):
-            made = copy.copy(node)
-            made.body = [_Suppressed(means).visit(s) for s in copy.deepcopy(node.body)]
-        setattr(node, _WRITTEN, made)
-        setattr(made, _WRITTEN, made)
-    return getattr(node, _WRITTEN)  # type: ignore[no-any-return]
+
+    def body() -> list[ast.stmt] | None:
+        if all(_kinds(x, means) is None for x in own_nodes(node.body)):
+            return None
+        return [_Suppressed(means).visit(s) for s in copy.deepcopy(node.body)]
+
+    return written_once(node, _WRITTEN, body)
 
 
 def _kinds(node: ast.AST, means: Callable[[ast.expr], bool]) -> list[ast.expr] | None:
