@@ -82,6 +82,15 @@ def test_little_is_loaded_at_first(name: str) -> None:
     assert len(loaded) < 40
 
 
+@pytest.mark.parametrize(
+    "name", ["transkern.runtime.compiled", "transkern.runtime.caching.building", "transkern.dropin.scripts"]
+)
+def test_code_from_the_cache_needs_no_compiler(name: str) -> None:
+    """It takes a tenth of a second to load."""
+    loaded = loaded_with(name)
+    assert not {"transkern.pipeline", "transkern.fuse.passes", "transkern.frontend.specialise"} & loaded
+
+
 def test_the_package_has_its_names() -> None:
     """Which are loaded when they are asked for."""
     for name in transkern.__all__:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from transkern import limits
 from transkern.errors import NeedsConstant
 from transkern.frontend.sources.observed import Looks, observing
-from transkern.fuse.passes import BEFORE_LOOPS
 from transkern.options import DEFAULT, Options
 from transkern.runtime.caching import making, surveys
 from transkern.runtime.calls.outside import with_names
@@ -106,6 +105,7 @@ def explained(made: Any, target: str = "cpu") -> str:
     from transkern.analysis.loops import reports
     from transkern.analysis.reports.decided import Watch
     from transkern.analysis.reports.explain import explain as explain_program
+    from transkern.fuse.passes import BEFORE_LOOPS
 
     before, passes = pipeline.run(made, BEFORE_LOOPS), pipeline.passes_for(target)
     watch = Watch(made, passes)
