@@ -157,9 +157,11 @@ def test_copies_say_what_they_are_at_work_on(tmp_path: Path, monkeypatch: pytest
     memory.begin(SITE)
     assert memory.is_begun(SITE) and not memory.is_begun(Site("g", "f.py", 1, ()))
     ended = subprocess.Popen(["true"])
-    ended.wait()
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
     monkeypatch.setattr(os, "getpid", lambda: ended.pid)
     memory.begin(SITE)
+    assert not memory.is_begun(SITE)  # it has ended, and nobody has taken note of it
+    ended.wait()
     assert not memory.is_begun(SITE)
 
 

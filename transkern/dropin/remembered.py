@@ -59,7 +59,7 @@ class Memory:
         """Whether a copy of a run's process is at work on a function."""
         match cache.recalled_run(self._of_copy(site, "begun")):
             case {"process": int(process), "begun": float(begun)}:
-                return 0 <= time.time() - begun < beside.LATEST and os.path.exists(f"/proc/{process}")
+                return 0 <= time.time() - begun < beside.LATEST and _is_at_work(process)
         return False
 
     def begin(self, site: Site) -> None:
@@ -114,6 +114,13 @@ def _numpy() -> str:
     with contextlib.suppress(OSError):
         return f"{spec.origin} {os.stat(spec.origin).st_mtime_ns}"
     return spec.origin
+
+
+def _is_at_work(process: int) -> bool:
+    """Whether a process is there, and has not ended: who has no parent waits for the system to take note of it."""
+    with contextlib.suppress(OSError, IndexError), open(f"/proc/{process}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    return False
 
 
 def _is_sound(known: dict[str, Any]) -> bool:
