@@ -130,11 +130,10 @@ def delete_part(values: Any, start: Any, stop: Any) -> None:
             values.pop()
 
 
-def delete_steps(values: Any, start: Any, stop: Any, step: Any) -> None:
-    """``del values[start:stop:step]``."""
+def _ends(n: Any, start: Any, stop: Any, step: Any) -> Any:
+    """``slice(start, stop, step).indices(n)[:2]``."""
     if step == 0:
         raise ValueError("slice step cannot be zero")
-    n = len(values)
     least, most = (0, n) if step > 0 else (-1, n - 1)
     first = (least if step > 0 else most) if start is None else start
     last = (most if step > 0 else least) if stop is None else stop
@@ -142,6 +141,13 @@ def delete_steps(values: Any, start: Any, stop: Any, step: Any) -> None:
         first = min(max(first + n if first < 0 else first, least), most)
     if stop is not None:
         last = min(max(last + n if last < 0 else last, least), most)
+    return first, last
+
+
+def delete_steps(values: Any, start: Any, stop: Any, step: Any) -> None:
+    """``del values[start:stop:step]``."""
+    first, last = _ends(len(values), start, stop, step)
+    n = len(values)
     gone = len(range(first, last, step))
     if gone > 0:
         lowest = min(first, first + (gone - 1) * step)
@@ -157,16 +163,7 @@ def delete_steps(values: Any, start: Any, stop: Any, step: Any) -> None:
 
 def store_steps(values: Any, start: Any, stop: Any, step: Any, others: Any) -> None:
     """``values[start:stop:step] = others``, with a step other than 1."""
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
-    n = len(values)
-    least, most = (0, n) if step > 0 else (-1, n - 1)
-    first = (least if step > 0 else most) if start is None else start
-    last = (most if step > 0 else least) if stop is None else stop
-    if start is not None:
-        first = min(max(first + n if first < 0 else first, least), most)
-    if stop is not None:
-        last = min(max(last + n if last < 0 else last, least), most)
+    first, last = _ends(len(values), start, stop, step)
     count = len(range(first, last, step))
     if len(others) != count:
         raise ValueError(f"attempt to assign sequence of size {len(others)} to extended slice of size {count}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Reduce, Var
@@ -136,3 +137,15 @@ def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stm
             s = replace(s, count=names[s.count])
         out.append(with_bodies(s, lambda inner: with_names(inner, names)))
     return tuple(out)
+
+
+def element_of(buffer: n.Buffer, view: n.View | None, at: tuple[Expr, ...]) -> Load:
+    """What is at a place of a buffer, or of a view of it."""
+    if view is None:
+        return Load(buffer.name, at, buffer.dtype)
+    index = []
+    for offset, steps in zip(view.offset, view.steps, strict=True):
+        for place, step in zip(at, steps, strict=True):
+            offset = b.add(offset, b.mul(step, place))
+        index.append(offset)
+    return Load(buffer.name, tuple(index), buffer.dtype)

@@ -20,12 +20,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from math import prod
 
-from transkern.fuse.lowering.copies import with_own_names
+from transkern.fuse.lowering.copies import element_of, with_own_names
 from transkern.fuse.schedule.turn import GAIN, TERMS
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Expr, Reduce
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     alone,
@@ -210,25 +210,14 @@ def as_statement(s: n.Library, buffers: Mapping[str, n.Buffer], names: Names) ->
     inner = Axis(names.fresh("r"), _dims(buffers, one, view)[-1])
     axes = tuple(Axis(names.fresh(f"{out.name}_{k}"), d) for k, d in enumerate(out.dims))
     rows = axes[: rank - 1]
-    left = _element(buffers[one], view, (*(a.var for a in rows), inner.var))
-    right = _element(buffers[two], other, (inner.var, *(a.var for a in axes[len(rows) :])))
+    left = element_of(buffers[one], view, (*(a.var for a in rows), inner.var))
+    right = element_of(buffers[two], other, (inner.var, *(a.var for a in axes[len(rows) :])))
     product = Apply("multiply", (left, right), left.dtype)
     return n.Define(out.name, axes, Reduce("sum", (inner,), product, left.dtype, s.span), span=s.span)
 
 
 def _dims(buffers: Mapping[str, n.Buffer], name: str, view: n.View | None) -> tuple[Expr, ...]:
     return buffers[name].dims if view is None else view.dims
-
-
-def _element(buffer: n.Buffer, view: n.View | None, at: tuple[Expr, ...]) -> Expr:
-    if view is None:
-        return Load(buffer.name, at, buffer.dtype)
-    index = []
-    for offset, steps in zip(view.offset, view.steps, strict=True):
-        for place, step in zip(at, steps, strict=True):
-            offset = b.add(offset, b.mul(step, place))
-        index.append(offset)
-    return Load(buffer.name, tuple(index), buffer.dtype)
 
 
 def _counted(block: Iterable[n.Stmt]) -> Counter[str]:

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from transkern.fuse.lowering.copies import element_of
 from transkern.fuse.sorts.producers import Made
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -101,11 +102,8 @@ class _Sorting:
         body: list[n.Stmt] = []
         for k in range(count):
             place: tuple[Expr, ...] = (*rows[:axis], b.index(k), *rows[axis:])
-            index: tuple[Expr, ...] = place if view is None else tuple(
-                _sum(start, (b.mul(step, p) for step, p in zip(steps, place, strict=True)))
-                for start, steps in zip(view.offset, view.steps, strict=True)
-            )  # fmt: skip
-            value = before.computed(Load(source, index, made.dtype), rows, self.program.buffers)
+            element = element_of(self.program.buffers[source], view, place)
+            value = before.computed(element, rows, self.program.buffers)
             values.append(self.named("one", value, body))
         count_nan = self.without_nan(values, body) if made.dtype.startswith("float") else None
         wanted = self.split(name, axis)
@@ -206,9 +204,3 @@ def _needed(pairs: Iterable[tuple[int, int]], wanted: Iterable[int]) -> list[tup
             out.append((low, high, used))
             live |= {low, high}
     return out[::-1]
-
-
-def _sum(start: Expr, terms: Iterable[Expr]) -> Expr:
-    for x in terms:
-        start = b.add(start, x)
-    return start

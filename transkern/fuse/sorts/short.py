@@ -18,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from transkern.fuse.lowering.copies import element_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk, with_bodies
 from transkern.records import replace
@@ -71,10 +72,7 @@ class _Sorting:
         value, rank = Var(self.names.fresh("value"), dtype), Var(self.names.fresh("rank"), "int64")
 
         def element(place: Expr) -> Expr:
-            if view is None:
-                return Load(source, (place,), dtype)
-            index = (b.add(start, b.mul(step, place)) for start, (step,) in zip(view.offset, view.steps, strict=True))
-            return Load(source, tuple(index), dtype)
+            return element_of(self.buffers[source], view, (place,))
 
         def counted(place: Var, start: Expr, stop: Expr, is_before: Expr) -> n.Loop:
             one = n.Accumulate(rank.name, "sum", b.cast(is_before, "int64"))
