@@ -171,6 +171,36 @@ def best_run(n: int, step: int) -> list[int]:
     return [best, s]
 
 
+def counted(c: int, n: int) -> int:
+    steps = 0
+    for _ in range(c, c + n):
+        steps += 1
+    return steps
+
+
+def backwards(c: int, n: int) -> list[int]:
+    return list(reversed(range(c - n, c, 2)))
+
+
+def around_each(values: list[int], n: int) -> int:
+    """The ends of loops in a loop, which the data decides."""
+    steps = 0
+    for v in values:
+        for w in range(v - n, v + n):
+            steps += w == v
+    return steps
+
+
+def walked(n: int, k: int) -> list[int]:
+    """A loop that is there twice, with an end that is checked once."""
+    total = 0
+    for i in range(1, n * n + 1):
+        total += i * k
+        if total > 10**6:
+            break
+    return [total, i if n else 0]
+
+
 BIG = 2**62
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((factorial, (n,)) for n in (0, 1, 20, 21, 40)),
@@ -201,9 +231,15 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((negated_elements, (x, k)) for x in ([3, -(2**63)], [1 - 2**63, 4], [-5, 2**63 - 1]) for k in (-1, 3)),
     *((hashed, (np.arange(9), k)) for k in (0, 5, -77)),
     *((best_run, (n, k)) for n, k in ((5, 3), (0, 7), (2, BIG), (1, BIG), (3, -BIG), (9, BIG // 5), (9, -BIG // 4))),
+    *((f, (c, 4)) for f in (counted, backwards) for c in (5, 2**59, BIG, 2**63 - 3, 2**63 - 1, 2 - 2**63, -BIG)),
+    *((around_each, (x, n)) for x in ([], [1, 5], [4, 2**63 - 3], [1 - 2**63]) for n in (0, 2)),
+    *((walked, (n, k)) for n, k in ((0, 3), (3, 5), (2**31, 5), (2**32, 7), (-(2**32), 7), (3, BIG))),
     *((collatz, (n,)) for n in (27, 2**59 + 1)),
     *((f, pair) for f in (congruential, with_the_last_bits) for pair in ((0, 7), (40, 7), (3, -(2**31)), (2, 2**59))),
 ]
+
+ON_THE_WAY = (collatz, fibonacci_twice, congruential, with_the_last_bits, counted, around_each, walked)
+"""What has larger numbers than its result."""
 
 
 @pytest.mark.parametrize(("function", "arguments"), CASES)
@@ -212,7 +248,7 @@ def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., An
 
 
 @pytest.mark.parametrize("target", ["cuda", "pallas"])
-@pytest.mark.parametrize("function", [factorial, fibonacci, positions, products, packed, doubled, negated])
+@pytest.mark.parametrize("function", [factorial, fibonacci, positions, products, packed, doubled, negated, counted])
 def test_devices_say_it_too(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     for arguments in (arguments for one, arguments in CASES if one is function):
@@ -230,7 +266,7 @@ def right_or_too_large(function: Callable[..., Any], arguments: tuple[Any, ...],
             return  # its bound is that of all arrays of such a size
         assert str(error) == TOO_LARGE
         largest = max(map(abs, numbers))
-        assert largest > 2**61 or function in (collatz, fibonacci_twice, congruential, with_the_last_bits)  # on the way
+        assert largest > 2**61 or function in ON_THE_WAY
     else:
         assert found == wanted
 
@@ -244,6 +280,8 @@ def right_or_too_large(function: Callable[..., Any], arguments: tuple[Any, ...],
         "def f(x):\n    h = 7\n    for i in range(len(x)):\n        h = (h * 1103515245 + 12345) % 2147483648\n"
         "    return h",
         "def f(x, t):\n    return len(x) + int(x[0] < t)",
+        "def f(x):\n    k = 0\n    for i in range(len(x) - 1, 0, -1):\n        for j in range(i + 1, len(x) + 3):\n"
+        "            k += x[i] < j\n    return k",
         "def f(x):\n    return x[2:-1:2].mean() + x.reshape(-1, 1)[1:].sum() / (2 * len(x) - 1)",
     ],
 )

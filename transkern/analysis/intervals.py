@@ -56,6 +56,9 @@ def numbers_of(s: n.Stmt, needed: set[str]) -> Iterator[Expr]:
         case n.Guard(condition, error):
             if error != "IndexError":
                 yield condition
+        case n.Loop(kind="sequential"):
+            yield s.start
+            yield s.stop
         case n.Return():
             yield from _returned(s.result)
         case _:
@@ -71,6 +74,14 @@ def _returned(result: n.Result) -> Iterator[Expr]:
                 yield from _returned(item)
         case _:
             pass
+
+
+def _rounds_down(e: Apply) -> bool:
+    """Whether `e` is ``x - x % k`` of an `x` that is not negative: nearer to zero than `x`, whatever `x` is."""
+    match e:
+        case Apply("subtract", (Apply("maximum", args) as x, Apply("remainder", (y, Const(value=int(by)))))) if x == y:
+            return by > 0 and any(isinstance(a, Const) and a.value == 0 for a in args)
+    return False
 
 
 def data_of(e: Expr) -> Iterator[Expr]:
@@ -146,6 +157,7 @@ class Intervals:
         return (
             e for e in self.roots() if isinstance(e, Apply) and e.dtype == "index" and e.op in ops
             and not (e.op == "floor_divide" and isinstance(e.args[1], Const) and e.args[1].value != -1)
+            and not _rounds_down(e)
         )  # fmt: skip
 
     def computed_with(self) -> list[str]:

@@ -23,7 +23,7 @@ A value that a loop's last iteration computes for a next one that does not come 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 
@@ -106,7 +106,7 @@ class _Checks:
             found = self.conditions(s)
             if found and around and isinstance(around[-1], n.Loop) and around[-1].body is statements:
                 found = self.before_the_last(s, statements[k + 1 :], around, found)
-            checks = [n.Guard(c, "OverflowError", TOO_LARGE, span=s.span) for c in found]
+            checks = _guards(s, found)
             inner = (*around, s) if isinstance(s, (n.Loop, n.While)) else around
             made = with_bodies(s, lambda body, inner=inner: self.block(body, inner, twice))  # type: ignore[misc]
             if isinstance(made, n.While):  # asked before each iteration
@@ -115,6 +115,9 @@ class _Checks:
                 out += checks
             out.append(made)
         return tuple(out)
+
+    def checks(self, s: n.Stmt) -> list[n.Guard]:
+        return _guards(s, self.conditions(s))
 
     def conditions(self, s: n.Stmt) -> list[Expr]:
         """What must hold before a statement runs."""
@@ -126,21 +129,21 @@ class _Checks:
 
     def versions(self, loop: n.Loop, around: tuple[n.Stmt, ...]) -> list[n.Stmt]:
         """`loop` without checks where a test says that it needs none, else with them; nothing if no test can."""
-        inside = [*walk((loop,))]
+        inside = [*walk(loop.body)]
         flagged = [e for s in inside for x in numbers_of(s, self.known.needed) for e, _ in self.known.overflowing(x)]
         if not flagged:
-            return [loop]
+            return [*self.checks(loop), loop]
         test = enough_bits(flagged, loop, self.known)
         if test == b.TRUE:
-            return [loop]
+            return [*self.checks(loop), loop]
         if len(inside) > _STATEMENTS:
             return []
         if test is None or not usual(test):
             tried = self.tried(loop, flagged, around)
             if tried or test is None:
                 return tried
-        (checked,) = self.block((loop,), around, twice=False)
-        return [n.If(test, (loop,), (self.copied(checked, loop),), span=loop.span)]
+        *before, checked = self.block((loop,), around, twice=False)
+        return [*before, n.If(test, (loop,), (self.copied(checked, loop),), span=loop.span)]
 
     def copied(self, changed: n.Stmt, loop: n.Loop) -> n.Loop:
         """What has become of `loop`, with names of its own."""
@@ -179,10 +182,11 @@ class _Checks:
         own = {r.name: self.names.fresh(r.name) for r in scalars.running}
         self.variables |= {new: self.variables[name] for name, new in own.items()}
         self.variables |= {v: self.noted(name) for name, v in looked_at.items()}
-        (checked,) = self.block((loop,), around, twice=False)
+        *before, checked = self.block((loop,), around, twice=False)
         kinds = {name: self.variables[name] for name in own}
         taken = tuple(n.Assign(name, Var(new, kinds[name]), span=loop.span) for name, new in own.items())
         return [
+            *before,
             *(n.Assign(new, Var(name, kinds[name]), span=loop.span) for name, new in own.items()),
             *(n.Assign(v, Const(0, self.noted(name)), span=loop.span) for name, v in looked_at.items()),
             *with_names((first,), own),
@@ -261,6 +265,10 @@ def _wraps(e: Expr) -> bool:
     if isinstance(e, Apply):
         return e.op in ("add", "subtract", "multiply", "square", "negative") and all(map(_wraps, e.args))
     return isinstance(e, (Var, Const))
+
+
+def _guards(s: n.Stmt, conditions: Iterable[Expr]) -> list[n.Guard]:
+    return [n.Guard(c, "OverflowError", TOO_LARGE, span=s.span) for c in conditions]
 
 
 def _conditions(s: n.Stmt, known: Intervals) -> list[Expr]:
