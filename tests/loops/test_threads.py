@@ -80,6 +80,16 @@ def steps(x, y, n):
 """
 
 
+def test_the_rest_of_the_last_block_is_not_taken_for_the_work(tmp_path: Path) -> None:
+    """What a block of lanes leaves goes by shorter ones: a nest that is deeper, and runs once."""
+    loops = " for i in range(x.size):\n  s = 0.0\n  for k in range(c.size):\n   s = s * x[i] + c[k]\n  y[i] = s\n"
+    path = tmp_path / "f.py"
+    path.write_text(f"import numpy as np\ndef f(c, x):\n y = np.empty_like(x)\n{loops} return y\n")
+    text = emit_files(path, "f", "cpu", "f(float64[n], float64[m])")["f.c"]
+    pays = re.findall(r"py_pays\(&\w+, (.*), ", text)
+    assert pays and all(len(re.findall(r"\bm\b", turns)) == 1 for turns in pays), pays
+
+
 def test_a_pass_without_work_for_threads_does_not_ask_openmp(tmp_path: Path) -> None:
     """OpenMP takes a while to find out that it has nothing to do, and this loop asks again and again."""
     (tmp_path / "steps.py").write_text(STEPS)

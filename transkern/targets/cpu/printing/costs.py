@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from transkern.fuse.lanes.blocks import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import bodies, buffers_read, own_exprs, scalars_set, variables_read, walk, walk_expr
 
@@ -18,7 +18,7 @@ def work_of(s: n.Loop) -> tuple[Expr, float]:
     """How many steps of one the loops make along the deepest nest in `s`, and what each costs."""
     extents: list[Expr] = [b.sub(s.stop, s.start)]
     steps = abs(b.constant(s.step) or 1)
-    inner = list(direct(s.body))
+    inner = list(direct(_usual(s)))
     most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
     least: dict[str, Expr] = {s.axis: s.start}  # and at its beginning
     local = {name for x in s.body for name in scalars_set(x)}
@@ -45,9 +45,16 @@ def work_of(s: n.Loop) -> tuple[Expr, float]:
         steps *= abs(b.constant(loop.step) or 1)
         most[loop.axis] = b.substitute(loop.stop, most)
         least[loop.axis] = b.substitute(loop.start, least)
-        inner = list(direct(loop.body))
+        inner = list(direct(_usual(loop)))
     unknown = any(isinstance(x, (n.Loop, n.While)) for y in inner for x in walk((y,)))
-    return b.product(tuple(extents)), max(1, _cost(s.body)) / steps * (_UNKNOWN if unknown else 1)
+    return b.product(tuple(extents)), max(1, _cost(_usual(s))) / steps * (_UNKNOWN if unknown else 1)
+
+
+def _usual(loop: n.Loop) -> list[n.Stmt]:
+    """What an iteration of a loop over blocks does, but for the last one: of a branch that asks whether a whole block
+    is left, that where one is."""
+    whole = b.compare("less_equal", b.add(Var(loop.axis), loop.step), loop.stop)
+    return [x for s in loop.body for x in (s.then if isinstance(s, n.If) and s.condition == whole else (s,))]
 
 
 def direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
