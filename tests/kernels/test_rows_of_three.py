@@ -76,3 +76,31 @@ def code(width: int) -> str:
 @pytest.mark.parametrize(("width", "halves"), [(2, False), (3, True), (4, False)])
 def test_vectors_are_half_as_long_where_orders_could_be_mixed_up(width: int, halves: bool) -> None:
     assert ("prefer-vector-width=256" in code(width)) is halves
+
+
+def weighted(w: Any, x: Any, y: Any) -> None:
+    for i in range(len(y)):
+        y[i] = w[0] * x[i] + w[3] * x[i + 2] + w[1] * x[i + 1] + (w[7] + w[4] * x[i + 5]) * (w[6] - w[5] * w[2])
+
+
+def weighted_rows(w: Any, x: Any, y: Any) -> None:
+    y[:] = 0.0
+    for k in range(9):
+        y += w[8 - k] * x[k : k + len(y)]
+
+
+def weighted_twice(w: Any, x: Any, y: Any) -> None:
+    for i in range(0, len(y) - 1, 2):
+        y[i] = w[0] * x[i] + w[1] * x[i + 1] + w[2] * x[i + 2] + w[3] * x[i + 3]
+        y[i + 1] = w[5] * x[i] + w[4] * x[i + 1] + w[7] * x[i + 2] + w[6] * x[i + 3]
+
+
+@pytest.mark.parametrize(("function", "halves"), [(weighted, False), (weighted_rows, False), (weighted_twice, True)])
+def test_weights_of_one_result_are_in_whole_vectors(function: Callable[..., None], halves: bool) -> None:
+    rng = np.random.default_rng(5)
+    w, x, found = rng.normal(size=9), rng.normal(size=208), np.ones(200)
+    wanted, compiled = found.copy(), transkern.compile(function, target="cpu")
+    compiled(w, x, found)
+    function(w, x, wanted)
+    np.testing.assert_array_equal(found, wanted)
+    assert ("prefer-vector-width=256" in compiled.emit()) is halves

@@ -74,9 +74,8 @@ Offset = Callable[[str, tuple[Expr, ...]], Expr]
 
 def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
     """Whether the kernel has such loads, and several stores or sums for which they could be packed."""
-    stores = [offset(s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store) and s.index]
     sums = sum(isinstance(s, n.Accumulate) for s in walk(body))
-    if sums < 2 and not _neighbours(stores):
+    if sums < 2 and not _neighbours(_stored(body, offset)):
         return False
     loads: dict[str, list[Expr]] = {}
     for load in _conditional(body, False):
@@ -86,7 +85,9 @@ def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
 
 def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], str]) -> bool:
     """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them, or takes eight that
-    stand at known places."""
+    stand at known places for several results that may become a vector: one result after the other takes each by itself,
+    for all lanes."""
+    body = tuple(body)
     short = {s.axis for s in walk(body) if isinstance(s, n.Loop) and not _stays_a_loop(s)}
     loads = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
              if isinstance(e, Load))  # fmt: skip
@@ -98,9 +99,21 @@ def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], s
     for buffer, those in places.items():
         even = tuple(count // _FLOATS[dtype_of(buffer)] for count in (1, 2, 4))
         known = {total for terms, total in map(b.affine, those) if not terms}
-        if len(known) >= _EIGHT or _neighbours(those, even, short):
+        if _neighbours(those, even, short) or (len(known) >= _EIGHT and _has_neighbours(body, offset)):
             return True
     return False
+
+
+def _stored(body: Iterable[n.Stmt], offset: Offset) -> list[Expr]:
+    return [offset(s.buffer, s.index) for s in walk(tuple(body)) if isinstance(s, n.Store) and s.index]
+
+
+def _has_neighbours(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
+    """Whether results stand beside each other: in memory, or as scalars that iterations hand on."""
+    stored = _stored(body, offset)
+    known = {total for terms, total in map(b.affine, stored) if not terms}
+    scalars = {s.name for s in walk(body) if isinstance(s, (n.Accumulate, n.Assign))}
+    return len(known) > 1 or len(scalars) > 1 or _neighbours(stored, ())
 
 
 def _neighbours(places: Iterable[Expr], even: Collection[int] = (0, 1), written_out: Collection[str] = ()) -> bool:
