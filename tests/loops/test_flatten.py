@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -97,3 +98,55 @@ def test_rows_behind_each_other(function: Any) -> None:
 def test_reductions_of_short_rows_are_one_loop() -> None:
     text = transkern.compile(whole, target="cpu").emit(types="f(float64[n,m])")
     assert "m * n" in text and "for (int64_t i " not in text
+
+
+def by_channels(x: Any) -> Any:
+    mean, squares = x.mean(axis=(0, 2, 3), keepdims=True), (x * x).sum(axis=(0, 2, 3), keepdims=True)
+    return (x - mean) / np.sqrt(squares + 1), x.max(axis=(2, 3)), x[:, 1:].sum(axis=(0, 2, 3)), x.any(axis=(1, 2))
+
+
+def in_groups(x: Any) -> Any:
+    n, c, h, w = x.shape
+    y = x.reshape(n, 2, c // 2, h, w)
+    least = y.min(axis=(2, 3, 4), keepdims=True)
+    parts = y[:, :, 1:].sum(axis=(2, 3, 4)), y[:, 0, :, ::-1].max(axis=1)
+    return (y - least).reshape(n, c, h, w), y.sum(axis=(2, 4)), *parts
+
+
+def by_places(x: Any, n: int, h: int, w: int) -> Any:
+    """Axes in one, by hand: rows that follow each other, that overlap, and that leave some out."""
+    flat, sums = x.ravel(), np.zeros((3, n))
+    for i in range(n):
+        for k in range(h):
+            for j in range(w):
+                sums[0, i] += flat[(i * h + k) * w + j]
+                sums[1, i] += flat[i * h * w + k + j]
+                sums[2, i] += flat[(i * h + k) * (w - 1) + j * (w > 2)]
+    return sums
+
+
+SHAPES = [(1, 2, 1, 1), (3, 6, 7, 7), (2, 34, 5, 3)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+def test_inner_axes(shape: tuple[int, ...], dtype: str) -> None:
+    x = np.random.default_rng(7).integers(-9, 9, shape).astype(dtype)  # sums are exact
+    for given in (x, np.asfortranarray(x)):
+        for function in (by_channels, in_groups):
+            alike(function, given, target="cpu")
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (3, 5, 1), (1, 1, 1), (4, 1, 6), (2, 0, 3)])
+def test_places_by_hand(sizes: tuple[int, int, int]) -> None:
+    alike(by_places, np.random.default_rng(8).integers(-9, 9, 60).astype(float), *sizes, target="cpu")
+
+
+def test_a_mean_of_channels_goes_over_rows_at_once() -> None:
+    def f(x: Any) -> Any:
+        return x.mean(axis=(0, 2, 3))
+
+    for shape in ((2, 3, 40, 41), (2, 3, 4, 5)):
+        compiled = transkern.compile(f, target="cpu")
+        compiled(np.ones(shape, np.float32))
+        assert len({"j", "k", "l"} & set(re.findall(r"for \(int64_t ([a-z])_?\d* =", compiled.emit()))) <= 1

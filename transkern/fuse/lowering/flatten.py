@@ -11,9 +11,18 @@
                 total sum= a[k, i, j]                   s[e] = total
             s[i, j] = total
 
+    parallel i in 0 .. c:                           parallel i in 0 .. c:
+        accumulator total by sum                        accumulator total by sum
+        parallel j in 0 .. n:                           parallel j in 0 .. n:
+            parallel k in 0 .. h:          to               parallel e in 0 .. h * w:
+                parallel l in 0 .. w:                           total sum= x[(j * c + i) * h * w + e]
+                    total sum= x[j, i, k, l]            s[i] = total
+        s[i] = total
+
 Short rows then cost nothing, threads share the elements evenly, and the vectors of a reduction go on from row to row.
 Rows may be moved as wholes, and be those of any position of the axes before; all other axes have to be as long as the
-loops.
+loops. Where an array is read by places in one axis (``x[(i * h + k) * w + l]``), these go on from row to row. What
+cannot be one loop as a whole may be in its inner axes (channels, groups of them).
 
 In a loop that is in order nests stay as they are where any of them is no such nest: tiles and carried elements go
 through all nests of a step with the same axes.
@@ -21,9 +30,11 @@ through all nests of a step with the same axes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import exprs, map_block, walk, walk_expr, with_bodies
 from transkern.records import replace
@@ -60,7 +71,7 @@ def _flattened(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
     if len(nest) > 1:
         flat = _flat(s, program, names, moved=True)
         if flat is not None:
-            return flat
+            return _with_flat_sums(flat, program, names)
     if nest:
         return _with_flat_sums(s, program, names)
     if not isinstance(s, n.Loop | n.While):
@@ -87,12 +98,40 @@ def _with_flat_sums(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
         return tuple(made(x) for x in block)
 
     def made(x: n.Stmt) -> n.Stmt:
-        nest = _nest(x)
-        if len(nest) > 1 and all(isinstance(y, n.Accumulate | n.Let) for y in nest[-1].body):
-            return _flat(x, program, names, moved=True) or x
+        nest = _nest(_from_zero(x))
+        if len(nest) > 1 and all(isinstance(y, n.Accumulate | n.Let | n.Store) for y in nest[-1].body):
+            return _flat_inside(x, program, names)
         return with_bodies(x, inside) if nest else x
 
     return with_bodies(s, inside)
+
+
+def _flat_inside(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+    """A nest as one loop, or as few as can be: the inner ones of its loops go over what lies row behind row."""
+    counted = _from_zero(s)
+    if len(_nest(counted)) < 2:
+        return s
+    return _flat(counted, program, names, moved=True) or with_bodies(
+        s, lambda body: tuple(_flat_inside(x, program, names) for x in body)
+    )
+
+
+def _from_zero(s: n.Stmt) -> n.Stmt:
+    """Loops within each other, of which the inner ones may have gone over places, counting from zero."""
+    if not isinstance(s, n.Loop):
+        return s
+    if s.start != b.ZERO and s.step == b.ONE:
+        s = from_zero(s)
+    return replace(s, body=(_from_zero(s.body[0]),)) if len(s.body) == 1 else s
+
+
+def from_zero(s: n.Loop) -> n.Loop:
+    """A loop with steps of one that counts from zero instead of its start."""
+    counter = Var(s.axis)
+    place = b.add(counter, s.start)
+    return replace(
+        s, start=b.ZERO, stop=b.sub(s.stop, s.start), body=map_block(s.body, lambda e: place if e == counter else None)
+    )
 
 
 def _nest(s: n.Stmt) -> list[n.Loop]:
@@ -128,6 +167,9 @@ def _flat(s: n.Stmt, program: n.Program, names: Names, *, moved: bool) -> n.Stmt
         info = program.buffers[buffer]
         if not depends(*index):
             return index
+        if len(index) == 1:  # an element's place already, by the axes
+            from_element = _linear(index[0], axes, extents, depends) if moved else None
+            return None if from_element is None else (b.add(from_element, element),)
         first = next(k for k, i in enumerate(index) if depends(i))
         last = first + len(axes)
         if info.layout != "C" or len(index) != len(info.dims):
@@ -168,6 +210,26 @@ def _flat(s: n.Stmt, program: n.Program, names: Names, *, moved: bool) -> n.Stmt
     if stays or depends(*exprs(made)):
         return None  # a position is a value here
     return replace(nest[0], axis=element.name, stop=b.product(extents), body=made)
+
+
+def _linear(place: Expr, axes: tuple[str, ...], extents: tuple[Expr, ...], depends: Callable[..., bool]) -> Expr | None:
+    """What a place adds to the element's number, if it goes from each element to the next by one; else None."""
+    terms, _ = b.affine(place)
+    last, moving = Var(axes[-1]), [t for t in terms if depends(t)]
+    if terms.get(last) != 1:
+        return None
+    if len(axes) == 1:
+        return b.sub(place, last) if moving == [last] else None
+    if set(moving) == set(map(Var, axes)):  # by steps of known sizes, multiplied out
+        known = b.ravel(tuple(map(Var, axes)), (b.ONE, *extents[1:]))
+        return b.sub(place, known) if all(terms.get(t) == count for t, count in b.affine(known)[0].items()) else None
+    match [t for t in moving if t != last]:
+        case [Apply("multiply", (x, y)) as rows] if terms[rows] == 1 and extents[-1] in (x, y):
+            row = y if x == extents[-1] else x
+            before = _linear(row, axes[:-1], extents[:-1], depends)
+            rest = b.sub(b.sub(place, last), rows)
+            return None if before is None else b.add(b.mul(before, extents[-1]), rest)
+    return None
 
 
 _PLAIN = (n.Let, n.Assign, n.Store, n.Accumulator, n.If, n.Loop, n.While, n.Break, n.Continue)

@@ -31,13 +31,14 @@ import numpy as np
 
 from transkern.fuse.lanes.blocks import at_most
 from transkern.fuse.lanes.memory import contiguous, lies_apart, slides
+from transkern.fuse.lowering.flatten import from_zero
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import buffers_read, map_block, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.traverse import buffers_read, variables_read, walk, walk_expr, with_bodies
 from transkern.records import replace
 
 PART = 512
@@ -293,14 +294,8 @@ def _with_bounds(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
 
 def _from_zero(s: n.Loop, axis: str) -> n.Loop:
     """A loop, and loops inside it, of which only where they begin moves with `axis`, from 0 on."""
-    made = s
-    if b.constant(s.step) == 1 and axis in variables_read(s.start):
-        extent = b.sub(s.stop, s.start)
-        if axis not in variables_read(extent):
-            counter = Var(s.axis, "index")
-            place = b.add(counter, s.start)
-            body = map_block(s.body, lambda e: place if e == counter else None)
-            made = replace(s, start=b.ZERO, stop=extent, body=body)
+    moves = b.constant(s.step) == 1 and axis in variables_read(s.start)
+    made = from_zero(s) if moves and axis not in variables_read(b.sub(s.stop, s.start)) else s
     return replace(made, body=tuple(_from_zero(x, axis) if isinstance(x, n.Loop) else x for x in made.body))
 
 
