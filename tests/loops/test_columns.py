@@ -231,3 +231,40 @@ def test_parts_of_short_axes_have_512_terms() -> None:
     program = pipeline.program_of(text, "over_short_axes", "f(float64[c,h,w],float64[o,c,3,3])", PASSES)
     loops = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
     assert {b.constant(s.step) for s in loops if "_few" not in s.axis} == {1, 56}
+
+
+def filtered(x: Any, w: Any) -> Any:
+    return (np.lib.stride_tricks.sliding_window_view(x, w.shape) * w).sum(axis=(2, 3))
+
+
+def contracted(x: Any, w: Any) -> Any:
+    return np.einsum("ij,jk->ik", x, w)
+
+
+def masked(x: Any, w: Any) -> Any:
+    return (np.where(x[:, :1] > 0, x, 0)).sum(axis=0) + w[0, 0] * 0
+
+
+@pytest.mark.parametrize("function", [filtered, contracted, masked], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("terms", [3, 16, 17, 40, 530])
+def test_sums_of_float32_lose_no_more_than_16_terms_do(function: Callable[..., Any], terms: int) -> None:
+    """Parts of 16 terms in float32, and their total in float64."""
+    random = np.random.default_rng(terms)
+    side = max(1, round(terms**0.5)) if function is filtered else terms
+    x = random.uniform(0.5, 1, (60, 70) if function is filtered else (70, terms)).astype(np.float32)
+    if function is masked:
+        x = np.ascontiguousarray(x.T) * random.choice([-1, 1], (terms, 1)).astype(np.float32)
+    w = random.uniform(0.5, 1, (side, side if function is filtered else 50)).astype(np.float32)
+    found = transkern.compile(function, target="cpu")(x, w)
+    wanted, most = (function(a.astype(float), b.astype(float)) for a, b in ((x, w), (abs(x), abs(w))))
+    assert found.dtype == np.float32
+    assert (abs(found - wanted) <= 18 * 2.0**-24 * most).all()
+
+
+def test_what_overflows_float32_does_so() -> None:
+    most = np.finfo(np.float32).max
+    a = np.full((40, 30), most, np.float32)
+    a[1::2] = -most
+    a[:, 4], a[3, 5], a[:, 6] = most, np.inf, 1
+    with np.errstate(all="ignore"):
+        alike(summed, a)

@@ -45,6 +45,9 @@ PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
 _WINDOW = 16
 """Rows of a window whose terms are one part, if it is not wider than what is left of `PART`."""
+_TERMS = 16
+"""Terms of float32 that are added up as such before a wider total takes them: as many as NumPy's sums have in each of
+their eight variables."""
 WIDE = "float64"
 REDUCTIONS = {
     "sum": "add", "count": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
@@ -70,7 +73,7 @@ class Ordering:
 
     exact = True
     part = PART  # terms that are added up before their total is added exactly
-    in_parts: tuple[str, ...] = ("float64", "float32")  # which sums are
+    narrow = True  # whether a few terms of float32 are added up as such
 
     def __init__(self, program: n.Program) -> None:
         self.names = Names.of(program)
@@ -151,8 +154,10 @@ class Ordering:
         extents = [b.constant(b.sub(x.stop, x.start)) for x in (*around, s)]
         most = [at_most(x) if e is None else e for x, e in zip((*around, s), extents, strict=True)]
         exact = self.exact and (None in most or math.prod(e or 0 for e in most) > self.part)
+        few = self.narrow and None not in most and math.prod(e or 0 for e in most) <= _TERMS
+        most_terms = self.part
         for x in reductions:
-            if is_float_sum(x) and exact and x.dtype in self.in_parts:
+            if is_float_sum(x) and exact and x.dtype == WIDE:
                 high, low, part = (self.variable(f"{x.name}_{what}", WIDE) for what in ("high", "low", "part"))
                 held[x.name] = (part,)
                 zero = Const(0.0, WIDE)
@@ -161,14 +166,16 @@ class Ordering:
                 end += self.added(x.name, high, low, part, span)
                 after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
                 continue
-            made = self.variable(f"{x.name}_held", WIDE if is_float_sum(x) else x.dtype)
+            made = self.variable(f"{x.name}_held", WIDE if is_float_sum(x) and not few else x.dtype)
             held[x.name] = (made,)
-            narrow = narrow_sum(x, s)
+            widened = made.dtype != x.dtype
+            narrow = (x.dtype if self.narrow else None) if widened else narrow_sum(x, s)
             if narrow is not None:
+                most_terms = _TERMS if widened else most_terms
                 part = self.variable(f"{x.name}_part", narrow)
                 held[x.name] = (part,)
-                begin.append(n.Assign(part.name, Const(0, narrow), span=span))
-                end.append(n.Assign(made.name, Apply("add", (made, b.cast(part, x.dtype)), x.dtype), span=span))
+                begin.append(n.Assign(part.name, b.cast(Const(0, "int64"), narrow), span=span))
+                end.append(n.Assign(made.name, Apply("add", (made, b.cast(part, made.dtype)), made.dtype), span=span))
             before.append(n.Assign(made.name, b.cast(first_of(x, s.start), made.dtype), span=span))
             after.append(n.Let(x.name, b.cast(made, x.dtype), span=span))
             if x.op in _BEST:
@@ -185,10 +192,10 @@ class Ordering:
             return [*before, _inside(around, rows), *after]
         loops, k, inside = [*around, rows], len(around), 1
         if around and extents[-2:] == [None, None] and slides(axis, s, self.buffers) and _is_even(around[-1], s):
-            return [*before, _inside(around[:-1], self.tiled(around[-1], rows, begin, end)), *after]
-        while k and (extent := extents[k]) is not None and 0 < inside * extent <= self.part // 2:
+            return [*before, _inside(around[:-1], self.tiled(around[-1], rows, most_terms, begin, end)), *after]
+        while k and (extent := extents[k]) is not None and 0 < inside * extent <= most_terms // 2:
             inside, k = inside * extent, k - 1  # short loops are a part together
-        size, whole = b.index(self.part // inside), loops[k]
+        size, whole = b.index(most_terms // inside), loops[k]
         block = Var(self.names.fresh(f"{whole.axis}_block"), "index")
         terms = rows if whole is rows else replace(
             whole, kind="sequential", body=(_inside(loops[k + 1 : -1], rows),), spare=None, large=False
@@ -197,9 +204,12 @@ class Ordering:
         blocks = n.Loop(block.name, whole.start, whole.stop, size, "sequential", (*begin, some, *end), span=span)
         return [*before, _inside(loops[:k], blocks), *after]
 
-    def tiled(self, outer: n.Loop, rows: n.Loop, begin: list[n.Stmt], end: list[n.Stmt]) -> n.Loop:
+    def tiled(
+        self, outer: n.Loop, rows: n.Loop, most_terms: int, begin: list[n.Stmt], end: list[n.Stmt]
+    ) -> n.Loop:  # fmt: skip
         """The terms of two loops in parts of a few rows: a window is most often one part, not one for each row."""
-        sides = (_WINDOW, self.part // _WINDOW)
+        high = min(_WINDOW, math.isqrt(most_terms))
+        sides = (high, most_terms // high)
         blocks = [Var(self.names.fresh(f"{x.axis}_block"), "index") for x in (outer, rows)]
         some = [
             replace(x, start=block, stop=b.minimum(b.add(block, b.index(side)), x.stop))

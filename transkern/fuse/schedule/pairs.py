@@ -70,7 +70,7 @@ def order_pairs(program: n.Program) -> n.Program:
 
 class _Pairs(Ordering):
     part = SHORT
-    in_parts = (WIDE,)  # few numbers of float32 are exact enough in float64
+    narrow = False  # its sums are short, and those around them ask for single loops
     rows = _ROWS
 
     def __init__(self, program: n.Program) -> None:
