@@ -83,19 +83,6 @@ def texts_beside_numbers_instead(x):
     return total, found
 
 
-def power_by_a_modulus(m):
-    """power_by_a_modulus(int)"""
-    return pow(3, 1000, m)
-
-
-def power_by_a_modulus_instead(m):
-    """power_by_a_modulus_instead(int)"""
-    product = 1 % m
-    for _ in range(1000):
-        product = product * 3 % m
-    return product
-
-
 # --- positions
 
 
