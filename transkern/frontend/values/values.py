@@ -235,6 +235,13 @@ class Flat:
 
 
 @dataclass(frozen=True, slots=True)
+class Flags:
+    """``x.flags``: how an array lies in memory, of which each is told where it is asked for."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
 class Generator:
     """``np.random.default_rng(seed)``: the buffer that holds its state. A `RandomState` is of `kind` ``MT19937``, the
     one behind ``np.random.rand()`` ``global``. What is found outside of the function is ``global``, too, and `of` says
@@ -279,7 +286,7 @@ class Trips:
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
     | Concatenation | Function | Known | Method | Bound | Partial | Text | JoinedText | OneOf | OrNone | Char | Slice
-    | Maybe | Generator | Flat | Trips | Iterated | View | Shown | Unbound
+    | Maybe | Generator | Flat | Flags | Trips | Iterated | View | Shown | Unbound
 )  # fmt: skip
 
 Handler: TypeAlias = Callable[..., Value]
