@@ -37,14 +37,6 @@ def complex_seen_instead(x):
     return len(seen)
 
 
-def dicts_by_key(k):
-    """dicts_by_key(int64[n])"""
-    seen = {}
-    for i in k:
-        seen[i] = {}
-    return len(seen)
-
-
 def default_for_an_error(x):
     """default_for_an_error(float64[n])"""
     weights = {"left": 1.0, None: 2.0}

@@ -316,7 +316,7 @@ def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     held = [ctx.deref(e) for e in elements]
     if all(isinstance(e, Array) and e.axes for e in held):
         return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
-    if all(map(is_list, held)) or all(pools.is_set(ctx, e) for e in held):
+    if all(map(is_list, held)) or all(pools.is_keyed(ctx, e) for e in held):
         return True
     if any(isinstance(e, Seq) for e in held):
         return _are_alike_tuples(ctx, held)

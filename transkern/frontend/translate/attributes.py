@@ -129,7 +129,7 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
 
 
 def _attribute(ctx: Context, value: Value, name: str) -> Value:
-    if isinstance(value, Instance) and name in value.pool.names:
+    if isinstance(value, Instance) and name in value.pool.names and value.pool.spare is None:
         return objects.attribute(ctx, value, name)
     contents = ctx.deref(value)
     if isinstance(contents, Record):

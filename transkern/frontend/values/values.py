@@ -26,6 +26,7 @@ from transkern.frontend.values.kinds.lists import Around as Around
 from transkern.frontend.values.kinds.lists import GrowingList as GrowingList
 from transkern.frontend.values.kinds.lists import Hashed as Hashed
 from transkern.frontend.values.kinds.lists import Instance as Instance
+from transkern.frontend.values.kinds.lists import KeyedDict as KeyedDict
 from transkern.frontend.values.kinds.lists import Limits as Limits
 from transkern.frontend.values.kinds.lists import Pool as Pool
 from transkern.frontend.values.kinds.lists import PoolKey as PoolKey
