@@ -28,6 +28,7 @@ from transkern.frontend.values.values import (
     Hashed,
     Instance,
     JoinedText,
+    KeyedDict,
     Object,
     OrNone,
     Record,
@@ -120,6 +121,11 @@ class Context:
             if pool.kind is set:
                 keys, alive, codes, table, info = map(self.deref, items)
                 return Hashed("set", keys, alive, codes, table, info, pool.spare, instance=value)  # type: ignore[arg-type]
+            if pool.kind is KeyedDict:
+                keys, alive, codes, table, info, values = map(self.deref, items)
+                default, of = pool.like or (None, None)
+                lists = (keys, alive, codes, table, info, pool.spare, values)
+                return Hashed("dict", *lists, default, of=of, instance=value)  # type: ignore[arg-type]
             return Dict(pool.names, items) if pool.kind is dict else Record(pool.kind, pool.names, items)
         return heap.contents[value.token] if isinstance(value, Object) else value
 

@@ -19,6 +19,10 @@ _RAGGED = {
 """What each part of a pool becomes in the list around."""
 
 
+DICTS = "dicts:"
+"""What `of` begins with where objects are dicts, made of their parts: behind it, as of a ``dict of lists``."""
+
+
 def container_text(r: n.TupleResult) -> str:
     """A Python function of the items of a ``dict``, ``record`` or ``rows`` result that gives the container."""
     if r.kind == "dict":
@@ -37,12 +41,8 @@ def container_text(r: n.TupleResult) -> str:
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, a)]"
         made = f"(lambda o: ({set_all}, o)[1])(c.__new__(c))"  # as it stands: no `__init__` runs again
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
-    if r.kind == "dict of lists" and r.of.startswith("collections:"):
-        return f"lambda k, v: __import__('collections').{r.of.partition(':')[2]}(dict(zip(k, v)))"
-    if r.kind == "dict of lists" and r.of:
-        return f"lambda k, v: __import__('collections').defaultdict({r.of.partition(':')[2]}, zip(k, v))"
     if r.kind in ("dict of lists", "set of lists"):
-        return "lambda k, v: dict(zip(k, v))" if r.kind == "dict of lists" else "set"
+        return _dict_text(r.of) if r.kind == "dict of lists" else "set"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
     if r.kind == "either":
@@ -84,9 +84,12 @@ def container_text(r: n.TupleResult) -> str:
     if r.kind in ("objects", "object"):
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, row)]"
         made = f"[(lambda o: ({set_all}, o)[1])(c.__new__(c)) for row in zip(*a)]"
-        of = class_text(r.of) if r.of else "dict"
+        of = class_text(r.of) if r.of and not r.of.startswith(DICTS) else "dict"
         if r.of == "builtins:set":  # its parts are those of `compositions.hashes`
             made = "[{k[n] for n in t if n >= 0 and l[n]} for k, l, _, t, *_ in zip(*a)]"
+        if r.of.startswith(DICTS):
+            kept = "[n for n, b in zip(k, l) if b], [x for x, b in zip(v, l) if b]"
+            made = f"[({_dict_text(r.of.removeprefix(DICTS))})({kept}) for k, l, *_, v in zip(*a)]"
         if not r.of:
             made = f"[dict(zip({r.keys!r}, row)) for row in zip(*a)]"
         chosen = "[made[k] for k in numbers]" if r.kind == "objects" else "made[numbers]"
@@ -101,6 +104,15 @@ def container_text(r: n.TupleResult) -> str:
         return "lambda none, a: [None if k else v for k, v in zip(none, a)] if a else [None] * len(none)"
     assert r.kind == "rows of tuple", r
     return "lambda *a: list(zip(*a))"
+
+
+def _dict_text(of: str) -> str:
+    """A Python function of keys and values that gives a dict, a defaultdict of a type, or one of another class."""
+    if of.startswith("collections:"):
+        return f"lambda k, v: __import__('collections').{of.partition(':')[2]}(dict(zip(k, v)))"
+    if of:
+        return f"lambda k, v: __import__('collections').defaultdict({of.partition(':')[2]}, zip(k, v))"
+    return "lambda k, v: dict(zip(k, v))"
 
 
 def text_of_numbers(r: n.Result, numbers: list[Expr]) -> str | None:

@@ -68,9 +68,9 @@ class TupleResult:
     so, ``or none`` (None where the first item says so, else the second), ``ragged lists`` (``ragged tuples``,
     ``ragged arrays``, ``ragged texts``): lists (tuples, arrays, texts) in a list, by their numbers, and each one's
     start and length in the last item, ``dict of lists`` (of its keys and its values; a defaultdict of the type `of`),
-    ``objects`` (of the class `of`, or dicts: the numbers of those in the list, and a list for each attribute of all
-    that there are), ``object`` (the one of a number), ``set of lists`` (of its keys), or ``place`` (a view's shape, its
-    offset, and the steps in each dim of its argument). `span` is where in the source a ``raise`` stands."""
+    ``objects`` (of the class `of`, sets, or dicts: the numbers of those in the list, and a list for each attribute of
+    all that there are), ``object`` (the one of a number), ``set of lists`` (of its keys), or ``place`` (a view's shape,
+    its offset, and the steps in each dim of its argument). `span` is where in the source a ``raise`` stands."""
 
     items: tuple[Result, ...]
     kind: str = "tuple"

@@ -207,7 +207,7 @@ def old_name_instead(x):
 
 def flags(x):
     """flags(float64[n])"""
-    return x.flags
+    return x.flags.owndata
 
 
 def key_on_one_path(x):

@@ -37,14 +37,6 @@ def complex_seen_instead(x):
     return len(seen)
 
 
-def dicts_by_key(k):
-    """dicts_by_key(int64[n])"""
-    seen = {}
-    for i in k:
-        seen[i] = {}
-    return len(seen)
-
-
 def default_for_an_error(x):
     """default_for_an_error(float64[n])"""
     weights = {"left": 1.0, None: 2.0}
@@ -81,19 +73,6 @@ def texts_beside_numbers_instead(x):
         total["all"] += v
         found[v] = found.get(v, 0) + 1
     return total, found
-
-
-def power_by_a_modulus(m):
-    """power_by_a_modulus(int)"""
-    return pow(3, 1000, m)
-
-
-def power_by_a_modulus_instead(m):
-    """power_by_a_modulus_instead(int)"""
-    product = 1 % m
-    for _ in range(1000):
-        product = product * 3 % m
-    return product
 
 
 # --- positions

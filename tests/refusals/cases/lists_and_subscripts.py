@@ -358,22 +358,6 @@ def sorted_narrow_instead(x):
     return out
 
 
-def neighbours(edges):
-    """neighbours(int64[m,2])"""
-    near = {}
-    for a, b in edges:
-        near.setdefault(a, {})[b] = 1
-    return sum(len(ends) for ends in near.values())
-
-
-def neighbours_instead(edges):
-    """neighbours_instead(int64[m,2])"""
-    near = {}
-    for a, b in edges:
-        near[a, b] = 1
-    return len(near)
-
-
 def counted_from_one(x):
     """counted_from_one(int64[n])"""
     counts = defaultdict(lambda: 1)

@@ -294,16 +294,6 @@ def choices_instead(n, k):
     return ways
 
 
-def product(x):
-    """product(float64[n])"""
-    return math.prod(x)
-
-
-def product_instead(x):
-    """product_instead(float64[n])"""
-    return np.prod(x)
-
-
 def distance(p, q):
     """distance(float64[n], float64[n])"""
     return math.dist(p[p > 0], q)

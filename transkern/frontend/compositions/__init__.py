@@ -36,6 +36,8 @@ PARTS = {
     "fft": "numpy.fft",
     "series/terms": "transkern.frontend.compositions.series.terms",
     "series/lanczos": "math",
+    "numbers/sums": "math",
+    "numbers/whole": "",
     "series/polynomial": "numpy.polynomial.polynomial",
     "series/chebyshev": "numpy.polynomial.chebyshev",
     "series/legendre": "numpy.polynomial.legendre",

@@ -182,6 +182,10 @@ def clear(keys: Any, alive: Any, codes: Any, table: Any, info: Any) -> None:
     start(table, info)
 
 
+def forget(values: Any) -> None:
+    values.clear()
+
+
 def numbers_as_put(alive: Any) -> Any:
     """The numbers of the keys of a dict, in order."""
     return np.flatnonzero(alive == 1)

@@ -14,7 +14,7 @@ import numpy as np
 from transkern import refusals
 from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.containers import growing, list_types, making, pools
+from transkern.frontend.containers import growing, list_types, making, pools, putting
 from transkern.frontend.containers.elements import element, is_typed
 from transkern.frontend.context import Context
 from transkern.frontend.numpy.arrays import as_array, list_array
@@ -184,13 +184,11 @@ def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
 
 def store(ctx: Context, owner: Hashed, key: Value, value: Value) -> None:
     """``owner[key] = value``."""
-    assert owner.values is not None
-    compose(ctx, "hashes", "put", [owner.values, add(ctx, owner, key), value], {})
+    compose(ctx, "hashes", "put", [owner.held_values, add(ctx, owner, key), value], {})
 
 
 def item(ctx: Context, owner: Hashed, key: Value) -> Value:
     """``owner[key]``."""
-    assert owner.values is not None
     if owner.default is not None:
         return _set_default(ctx, owner, key, _default(ctx, owner.default))
     number = find(ctx, owner, key)
@@ -214,11 +212,11 @@ def _default(ctx: Context, factory: Value) -> Value:
         return ctx.scopes.inline(factory, [], {})
 
 
-def factory(ctx: Context, owner: Hashed) -> str:
+def factory(ctx: Context, default: Value | None, of: type | None) -> str:
     """The type that a defaultdict calls which is handed back, as ``module:name``; or that of another kind of dict."""
-    if owner.of is not None:
-        return f"collections:{owner.of.__name__}"
-    match owner.default:
+    if of is not None:
+        return f"collections:{of.__name__}"
+    match default:
         case None:
             return ""
         case Known(path) if isinstance(getattr(builtins, path.removeprefix("builtins."), None), type):
@@ -247,20 +245,20 @@ def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
 
 
 def _value(ctx: Context, owner: Hashed, number: Scalar) -> Value:
-    assert owner.values is not None
-    if not is_typed(ctx, owner.values):
+    values = ctx.deref(owner.held_values)
+    assert isinstance(values, GrowingList)
+    if not is_typed(ctx, values):
         ctx.guard(b.FALSE, "KeyError", "")
-    return element(ctx, owner.values, number.expr)
+    return element(ctx, values, number.expr)
 
 
 def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Value:
-    assert owner.values is not None
     made = ctx.deref(default)
     kind = made.kind if isinstance(made, (Hashed, Seq)) else "list"
-    if (isinstance(made, Dict) and pools.key_of(made) is None) or kind not in ("list", "tuple", "set"):
-        ctx.fail(refusals.RUN_TIME_KEYS, "a dict of dicts", "keep lists in it, or keys that are pairs")
+    if kind not in ("list", "tuple", "set", "dict"):
+        ctx.fail(refusals.RUN_TIME_KEYS, f"a dict whose values are {describe(made)}", "keep lists in it")
     number = add(ctx, owner, key)
-    compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
+    compose(ctx, "hashes", "put_new", [owner.held_values, number, default], {})
     return _value(ctx, owner, number)
 
 
@@ -337,7 +335,7 @@ def _pop(ctx: Context, owner: Hashed, key: Value, default: Value | None = None) 
     else:
         value, how = get(ctx, owner, number, default), "discard"
     value = making.held(ctx, value)
-    compose(ctx, "hashes", how, [owner.alive, owner.info, number], {})
+    compose(ctx, "hashes", how, [owner.lists[1], owner.lists[4], number], {})
     return value
 
 
@@ -350,7 +348,7 @@ def delete(ctx: Context, owner: Hashed, key: Value) -> None:
     """``del owner[key]``."""
     _check_own(ctx, owner)
     if owner.of is collections.Counter:
-        compose(ctx, "hashes", "discard", [owner.alive, owner.info, find(ctx, owner, key)], {})
+        compose(ctx, "hashes", "discard", [owner.lists[1], owner.lists[4], find(ctx, owner, key)], {})
         return
     number = _present(ctx, find(ctx, owner, key), key)
     compose(ctx, "hashes", "remove", [owner.lists[1], owner.lists[4], number], {})
@@ -457,7 +455,7 @@ def popped(ctx: Context, owner: Hashed, last: bool) -> Value:
     """A key that is taken out, the last or the first, with its value."""
     assert owner.values is not None
     empty = f"{'' if owner.of is collections.OrderedDict else 'popitem(): '}dictionary is empty"
-    name, lists = ("last_alive", [owner.alive]) if last else ("first_alive", [owner.alive, owner.info])
+    name, lists = ("last_alive", owner.lists[1:2]) if last else ("first_alive", [owner.lists[1], owner.lists[4]])
     return Seq(tuple(taken_out(ctx, owner, [owner.keys, owner.values], empty, name, lists)))
 
 
@@ -481,7 +479,7 @@ def taken_out(
 def clear(ctx: Context, owner: Hashed) -> None:
     _check_own(ctx, owner)
     if owner.values is not None:
-        growing.clear(ctx, owner.values)
+        compose(ctx, "hashes", "forget", [owner.held_values], {})
     compose(ctx, "hashes", "clear", owner.lists[:5], {})
 
 
@@ -490,6 +488,8 @@ def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
     assert owner.values is not None
     if not is_typed(ctx, owner.values):
         return default
+    if owner.values.objects is not None and pools.is_keyed(ctx, default):
+        default = putting.placed_keyed(ctx, default)
     rows = owner.values.rows
     if rows is not None and default == Static(None):
         there = Apply("greater_equal", (number.expr, b.ZERO), "bool")  # else there is no list, and nobody looks at one
@@ -497,4 +497,4 @@ def get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
             "where", (there, ctx.names.load(owner.values.buffer, owner.values.index(number.expr)), b.ZERO), "index"
         )
         return OrNone(Row(rows, ctx.let(at, "number")), Apply("logical_not", (there,), "bool"))
-    return compose(ctx, "hashes", "get", [owner.values, number, default], {})
+    return compose(ctx, "hashes", "get", [owner.held_values, number, default], {})

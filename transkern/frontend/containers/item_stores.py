@@ -127,7 +127,7 @@ def _key_of_any_value(body: Assignments, owner: Object, key: Value, value: Value
         placed = isinstance(value, Dict) and pools.key_of(value) in ctx.lists.pools
         if pools.key_of(held) is not None and not placed:
             pools.wanted(ctx, value, problem)
-        of_keys = isinstance(held, (Dict, Hashed)) and not pools.is_set(ctx, held)
+        of_keys = isinstance(held, (Dict, Hashed)) and not pools.is_keyed(ctx, held)
         if placed or not (of_keys or isinstance(held, FUNCTIONS)):
             error.finding = ctx.growing_at(owner.token)
         raise error

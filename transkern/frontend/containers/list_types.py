@@ -328,8 +328,9 @@ def list_type(
 
 
 def of_integers(ctx: Context, owner: GrowingList) -> None:
-    """Makes an empty list one of Python's integers."""
-    list_type(ctx, owner, "index", (), True)
+    """Makes an empty list one of Python's integers; a row that is one has its memory already."""
+    if owner.row_of is None or not owner.dtype:
+        list_type(ctx, owner, "index", (), True)
     ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
 
 

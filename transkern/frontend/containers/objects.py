@@ -18,6 +18,7 @@ from transkern.frontend.values.values import (
     Array,
     GrowingList,
     Instance,
+    KeyedDict,
     Maybe,
     Object,
     OrNone,
@@ -33,6 +34,7 @@ from transkern.frontend.values.values import (
 def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
     """No objects of a class (dicts with certain keys) yet."""
     kind = key if isinstance(key, type) else dict
+    is_keyed = kind in (set, KeyedDict)
     owner = making.new(ctx, kind.__name__.lower())
     owner.row = "object"
     made = Pool(kind, names, owner, attribute)
@@ -40,15 +42,15 @@ def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
         buffer = ctx.names.fresh(f"{name}_of_{owner.buffer}")
         column = GrowingList(buffer, owner.count, around=owner.around.of_parts)
         column.site = ("object", kind.__module__, kind.__qualname__, names, name)
-        if column.site in ctx.learned.ragged or kind is set:
+        if column.site in ctx.learned.ragged or is_keyed:
             column.rows = making.new_rows(ctx, buffer, column.site)
-        if kind is set and column.rows is not None and name != "keys":
+        if is_keyed and column.rows is not None and name not in ("keys", "values"):
             list_types.of_integers(ctx, column.rows.pool)
         if column.site in ctx.learned.optional:
             list_types.make_optional(ctx, column)
         owner.columns.append(column)
     ctx.lists.columns[owner.buffer] = [c.buffer for c in owner.columns]
-    if kind is set:
+    if is_keyed:
         made.spare = making.new(ctx, "spare")
         list_types.of_integers(ctx, made.spare)
     return made

@@ -23,6 +23,7 @@ from transkern.frontend.values.values import (
     Hashed,
     Instance,
     JoinedText,
+    KeyedDict,
     Object,
     OneOf,
     OrNone,
@@ -40,6 +41,7 @@ from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
 SET_PARTS = ("keys", "alive", "codes", "table", "info")
+DICT_PARTS = (*SET_PARTS, "values")
 
 
 def is_object(ctx: Context, value: Value) -> bool:
@@ -129,7 +131,7 @@ def check_attribute(ctx: Context, held: Pool, field: str, value: Value) -> None:
             return
         case Seq(kind="list" | "tuple") | Char() | JoinedText(characters=GrowingList()):
             return
-        case _ if is_set(ctx, contents):
+        case _ if is_keyed(ctx, contents):
             return
         case _:
             problem = f"{describe(contents)} as `{field}` of a `{held.kind.__name__}` in a list of run-time length"
@@ -142,31 +144,59 @@ def is_set(ctx: Context, value: Value) -> bool:
     return isinstance(contents, (Seq, Hashed)) and contents.kind == "set" and not contents.frozen
 
 
-def pool_of_sets(ctx: Context, problem: str) -> Pool:
-    """The lists of all sets; where there are none yet, the translation begins anew."""
-    held = ctx.lists.pools.get(set)
+def is_keyed(ctx: Context, value: Value) -> bool:
+    """Whether a value is a set, or a dict whose keys the run knows, or that has none yet, which may stand in a list."""
+    contents = ctx.deref(value) if isinstance(value, Object) else value
+    if isinstance(contents, Dict):
+        return key_of(contents) is None and not any(isinstance(k, str) for k in contents.keys)
+    return is_set(ctx, value) or (isinstance(contents, Hashed) and contents.kind == "dict" and not contents.is_callers)
+
+
+def pool_of(ctx: Context, contents: Value, problem: str) -> Pool:
+    """The lists of all sets, or of all dicts whose keys the run knows; where there are none yet, the translation begins
+    anew."""
+    is_dict = isinstance(contents, Dict) or (isinstance(contents, Hashed) and contents.kind == "dict")
+    kind, parts = (KeyedDict, DICT_PARTS) if is_dict else (set, SET_PARTS)
+    held = ctx.lists.pools.get(kind)
     if held is None:
         help = "keep lists in it, or take keys that are pairs: d[a, b] = value"
         error = NotKnown(refusals.RUN_TIME_KEYS, problem, help, ctx.session.span, ctx.session.lines)
-        error.finding = Finding("pooled", set, SET_PARTS)
+        error.finding = Finding("pooled", kind, parts)
         raise error
     return held
 
 
-def parts_of_set(ctx: Context, value: Value) -> dict[str, Value]:
-    """The lists of a set, as it stands in memory: a copy has the same order."""
+def check_like(ctx: Context, held: Pool, contents: Value) -> None:
+    """Checks that all dicts in lists are of one class, and have one default."""
+    if held.kind is not KeyedDict:
+        return
+    like = (contents.default, contents.of) if isinstance(contents, Hashed) else (None, None)
+    held.like = held.like or like
+    known = [getattr(default, "node", default) for default, _ in (held.like, like)]
+    if known[0] != known[1] or held.like[1] is not like[1]:
+        problem = "dicts of two kinds in lists or dicts of run-time length"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "make all of them alike: of one class, with one default")
+
+
+def parts_of(ctx: Context, value: Value) -> dict[str, Value]:
+    """The lists of a set or a dict, as it stands in memory: a copy has the same order."""
     contents = ctx.deref(value)
     if isinstance(contents, Hashed):
-        return dict(zip(SET_PARTS, contents.lists[:5], strict=True))
-    assert isinstance(contents, Seq)
+        values = () if contents.values is None else (contents.values,)
+        return dict(zip(DICT_PARTS, (*contents.lists[:5], *values), strict=False))
+    assert isinstance(contents, (Seq, Dict))
     lists: list[list[Any]] = [[] for _ in SET_PARTS]
     keys, alive, codes, table, info = lists
     hashes.start(table, info)
-    for item in contents.items:
-        if not isinstance(item, Static) or isinstance(item.value, (str, bytes)):
+    known = contents.keys if isinstance(contents, Dict) else [getattr(i, "value", "") for i in contents.items]
+    for key in known:
+        if isinstance(key, (str, bytes)):
             ctx.fail(refusals.RUN_TIME_KEYS, "a set of texts in a list or dict of run-time length", "keep a list in it")
-        hashes.add(keys, alive, codes, table, info, [], item.value, hash(item.value))
-    return {part: Seq(tuple(map(_known, held)), "list") for part, held in zip(SET_PARTS, lists, strict=True)}
+        hashes.add(keys, alive, codes, table, info, [], key, hash(key))
+    made: dict[str, Value] = {
+        part: Seq(tuple(map(_known, held)), "list") for part, held in zip(SET_PARTS, lists, strict=True)
+    }
+    return made | ({"values": Seq(contents.items, "list")} if isinstance(contents, Dict) else {})
 
 
 def _known(value: Any) -> Value:

@@ -148,8 +148,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.names.buffers[owner.buffer] = without_range(ctx.names.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
-    if pools.is_set(ctx, value):
-        value = placed_set(ctx, value)
+    if pools.is_keyed(ctx, value):
+        value = placed_keyed(ctx, value)
     if isinstance(value, (Object, Dict)):
         if isinstance(value, Object) and isinstance(ctx.deref(value), Seq):
             twins.note_original(ctx, owner.buffer, value, owner.site)
@@ -426,14 +426,14 @@ def placed_dict(ctx: Context, contents: Value) -> Value:
     return put_object(ctx, held, dict(zip(contents.keys, contents.items, strict=True)))
 
 
-def placed_set(ctx: Context, value: Value) -> Instance:
-    """A set that is put into a list, in the lists of all sets: as a copy, unless it stands there. One with a name, by
-    which it may be changed, is made there."""
+def placed_keyed(ctx: Context, value: Value) -> Instance:
+    """A set or a dict that is put into a list, in the lists of all: as a copy, unless it was made there."""
     contents = ctx.deref(value)
     if isinstance(contents, Hashed) and contents.instance is not None:
         return contents.instance
     problem = f"{describe(contents)} in a list or dict of run-time length"
-    held = pools.pool_of_sets(ctx, problem)
+    held = pools.pool_of(ctx, contents, problem)
+    pools.check_like(ctx, held, contents)
     if isinstance(value, Object) and not handing.is_last_look(ctx, value):
         error = NotKnown(refusals.TWO_NAMES, problem, "put a copy there: set(s)", ctx.session.span, ctx.session.lines)
         site = ctx.heap.sites[value.token]
@@ -441,7 +441,7 @@ def placed_set(ctx: Context, value: Value) -> Instance:
             error.finding = Finding("together", frozenset((site,)))
         raise error
     made: dict[str, Value] = {}
-    for (name, part), column in zip(pools.parts_of_set(ctx, contents).items(), held.owner.columns, strict=True):
+    for (name, part), column in zip(pools.parts_of(ctx, contents).items(), held.owner.columns, strict=True):
         assert column.rows is not None
         made[name] = _row_of(ctx, column.rows, part)
     if isinstance(value, Hashed) and not handing.is_last_look(ctx, value):

@@ -139,7 +139,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     _note(ctx, owner)
     given = value
     is_object = isinstance(value, Instance) or isinstance(ctx.deref(value), Record)
-    if not is_object and not pools.is_set(ctx, value):
+    if not is_object and not pools.is_keyed(ctx, value):
         value = ctx.deref(value)
     elif owner.row != OPTIONAL:
         putting.put(ctx, owner, value, at)

@@ -1,7 +1,9 @@
-"""``x.strides``, and what ``as_strided`` makes of them: an array over the memory of another, by steps of its own."""
+"""How an array lies in memory: ``x.strides``, ``x.flags``, and what ``as_strided`` makes of steps: an array over the
+memory of another."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,11 +15,19 @@ from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.numpy.sizes import dims_of
 from transkern.frontend.python.whole import integer_expr
 from transkern.frontend.translate.arguments import Arguments, handles
+from transkern.frontend.values.asking import asked
 from transkern.frontend.values.numbers import is_number, type_name
-from transkern.frontend.values.strides import lies_elsewhere, steps_in_memory
+from transkern.frontend.values.strides import (
+    depends_on_strides,
+    in_memory,
+    is_argument,
+    is_contiguous,
+    lies_elsewhere,
+    steps_in_memory,
+)  # fmt: skip
 from transkern.frontend.values.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Expr, Load, variables_read
 
 _OUTSIDE = "as_strided reaches beyond its array, or from one row to the next, which is not compiled"
 
@@ -28,10 +38,66 @@ def strides(ctx: Context, value: Array) -> list[Expr]:
     return [b.mul(step, size) for step in _in_memory(ctx, value)[1]]
 
 
+_NAMES = {
+    "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F_CONTIGUOUS": "F", "FORTRAN": "F", "W": "WRITEABLE", "A": "ALIGNED",
+    "O": "OWNDATA", "X": "WRITEBACKIFCOPY", "B": "BEHAVED", "CA": "CARRAY", "FA": "FARRAY",
+}  # fmt: skip
+"""NumPy's other names of its flags."""
+
+
+def flag(ctx: Context, value: Array, name: object, is_key: bool) -> Value:
+    """``value.flags[name]``, or in small letters ``value.flags.name``: whether the elements stand in C or in Fortran
+    order without gaps, and whether they may be stored into."""
+    asked(ctx, operator.getitem if is_key else getattr, np.empty(0).flags, name)
+    match _NAMES.get(str(name).upper(), str(name).upper()):
+        case "C" | "F" as order:
+            return Static(_stands_in(ctx, value, order))
+        case "FORC":
+            return Static(_stands_in(ctx, value, "C") or _stands_in(ctx, value, "F"))
+        case "FNC":
+            return Static(not _stands_in(ctx, value, "C") and _stands_in(ctx, value, "F"))
+        case "WRITEABLE" if value.readonly != "here" and not _is_outside(ctx, value):
+            return Static(not value.readonly)
+    problem = f"the flag {name!r} of an array"
+    ctx.fail(refusals.UNKNOWN_ATTRIBUTE, problem, "ask whether it is contiguous, or pass the answer as an argument")
+
+
+def _is_outside(ctx: Context, value: Array) -> bool:
+    """Whether an array shows memory that others have made."""
+    if not isinstance(value.body, Load):
+        return False
+    info = ctx.names.buffers.get(value.body.buffer)
+    return info is None or info.role != "temporary"
+
+
+def _stands_in(ctx: Context, value: Array, order: str) -> bool:
+    """Whether elements stand in an order without gaps. Sizes that decide it are assumed to be what they are in the call
+    that is compiled for: of what is empty NumPy says that it stands in both."""
+    held = ctx.names.buffers.get(value.base) if isinstance(value.body, Load) else None
+    if is_argument(ctx, value) and held is not None and held.layout != "C" and (order == "C" or value.ndim < 2):
+        return False
+    array = _in_memory(ctx, value)[0]
+    if order == "F":
+        array = array.turned(range(array.ndim)[::-1])
+    if is_contiguous(ctx, array):
+        return True
+    sizes = [d for d in array.dims if b.constant(d) is None]
+    if depends_on_strides(ctx, array) or not all(variables_read(d) <= ctx.facts.entry for d in sizes):
+        ctx.fail(refusals.NEEDS_CONSTANT, _UNKNOWN_ORDER, "use np.ascontiguousarray(x), which copies where it must")
+    if any(b.constant(d) == 0 for d in array.dims):
+        return True
+    for d in sizes:
+        ctx.facts.assume(b.compare("not_equal", d, b.ZERO))
+    return False
+
+
+_UNKNOWN_ORDER = "whether an array is contiguous, which only a call knows"
+
+
 def _in_memory(ctx: Context, value: Array) -> tuple[Array, list[Expr], Expr]:
     """The array, where it stands in memory, with its steps there and its start, in elements."""
-    value = ctx.kept(value)
-    if not isinstance(value.body, Load):
+    value = in_memory(ctx, ctx.kept(value), "strided")
+    if not value.view:
         value = ctx.define(value, "strided")
     assert isinstance(value.body, Load)
     found = steps_in_memory(ctx, value)

@@ -14,11 +14,11 @@ from transkern.frontend.numpy.sizes import check_integer, constant_int
 from transkern.frontend.python import characters, decimals, spelling
 from transkern.frontend.python.truth import truth
 from transkern.frontend.python.whole import check_number, exact_expr, to_integer
-from transkern.frontend.subscripts.keys import constant_object
 from transkern.frontend.translate import special_methods
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values import doubts, python_types
 from transkern.frontend.values.asking import asked
+from transkern.frontend.values.describing import describe
 from transkern.frontend.values.numbers import is_number, is_python_number, type_name
 from transkern.frontend.values.scalars import present, scalar_expr, select
 from transkern.frontend.values.values import Char, JoinedText, OneOf, Scalar, Seq, Static, Text, Value
@@ -172,9 +172,18 @@ def _pow(ctx: Context, a: Arguments) -> Value:
     base, exponent, mod = a.need("base"), a.need("exp"), a.get("mod")
     if mod is None:
         return apply(ctx, "power", [base, exponent], operator_call=True)
-    problem, help = "pow() with a modulus, of run-time numbers", "multiply in a loop, and take `% m` in each step"
-    known = [constant_object(ctx, v, problem, refusals.OPTION, help) for v in (base, exponent, mod)]
-    return Static(asked(ctx, pow, *known))
+    if isinstance(base, Static) and isinstance(exponent, Static) and isinstance(mod, Static):
+        return Static(asked(ctx, pow, base.value, exponent.value, mod.value))
+    numbers = [_python_integer(ctx, v) for v in (base, exponent, mod)]
+    return compose(ctx, "numbers/whole", "power_by", numbers, {})
+
+
+def _python_integer(ctx: Context, value: Value) -> Value:
+    """What `pow` with a modulus takes: of NumPy's numbers it is an error."""
+    if not is_python_number(value) or not scalar_expr(ctx, value).dtype.startswith(("index", "bool")):
+        problem = f"pow() with a modulus, of {describe(value)}"
+        ctx.fail(refusals.OPTION, problem, "make integers of them: pow(int(a), int(b), int(m))")
+    return Scalar(b.as_index(scalar_expr(ctx, value)), True)
 
 
 @handles("builtins.abs", names="x")

@@ -8,16 +8,16 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import TOO_LARGE, NeedsConstant
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.loops.iterating import iteration
 from transkern.frontend.loops.trips import trip_count
 from transkern.frontend.numpy import ufuncs
 from transkern.frontend.numpy.elementwise import apply
-from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, to_integer
+from transkern.frontend.python.whole import check_number, exact_expr, in_64_bits, integer_expr, to_integer
 from transkern.frontend.values.asking import asked
-from transkern.frontend.values.describing import describe
 from transkern.frontend.values.scalars import scalar_expr
-from transkern.frontend.values.values import Scalar, Seq, Static, Value
+from transkern.frontend.values.values import Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -34,8 +34,8 @@ FUNCTIONS = {
     "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "", "isclose": "", "gcd": "", "modf": "", "frexp": "",
     "ldexp": "", "prod": "", "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
 }  # fmt: skip
-_CONSTANT = ("factorial", "comb", "perm", "lcm", "isqrt")  # integers that outgrow 64 bits
-_INSTEAD = {"lcm": "write a // math.gcd(a, b) * b", "isqrt": "write int(math.sqrt(x)), exact below 2**52"}
+_CONSTANT = ("factorial", "comb", "perm")  # integers that outgrow 64 bits
+_WHOLE = ("lcm", "isqrt")
 _FAR = 5000
 _ROUNDING = ("floor", "ceil", "trunc")
 
@@ -49,7 +49,9 @@ def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
     if name in _CONSTANT:
         help = "give it a constant, or compute it in a loop: it may have more bits than the 64 of compiled code"
         unknown = next(a for a in args if not isinstance(a, Static))
-        ctx.must_be_known(unknown, f"math.{name} of a run-time number", _INSTEAD.get(name, help))
+        ctx.must_be_known(unknown, f"math.{name} of a run-time number", help)
+    if name in _WHOLE:
+        return compose(ctx, "numbers/whole", name, [Scalar(integer_expr(ctx, a), True) for a in args], {})
     special = _SPECIAL.get(name)
     if special is not None:
         made: Value = special(ctx, args, keywords)
@@ -219,9 +221,9 @@ def _ldexp(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -
 
 def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     counted = iteration(ctx, args[0])
-    if not isinstance(counted, list):
-        ctx.fail(refusals.OPERANDS, f"math.prod of {describe(ctx.deref(args[0]))}", "use np.prod")
     total: Value = keywords.get("start", Static(1))
+    if not isinstance(counted, list):
+        return compose(ctx, "lists", "reduced", [Known("operator.mul"), args[0], total], {})
     for item in counted:
         total = apply(ctx, "multiply", [total, item], operator_call=True)
     return total

@@ -41,7 +41,7 @@ def text_of(ctx: Context, shown: Shown) -> tuple[str, list[Array]]:
         case JoinedText(_, between):
             return f"{between!r}.join({texts[0]})", arrays
         case Hashed() as owner:
-            made = n.TupleResult((), "dict of lists", (), hashed.factory(ctx, owner))
+            made = n.TupleResult((), "dict of lists", (), hashed.factory(ctx, owner.default, owner.of))
             return f"({container_text(made)})({', '.join(texts)})", arrays
 
 

@@ -48,6 +48,7 @@ class Saved(NamedTuple):
     doubtful: dict[str, tuple[str, CompileError]]
     spaced: set[str]
     operands: dict[tuple[Axis, ...], list[Array]]
+    in_order: set[str]
 
 
 class Aliasing:
@@ -75,6 +76,7 @@ class Aliasing:
         self.replaced: set[str] = set()
         self.kept: set[str] = set()
         self.spaced: set[str] = set()  # arrays that NumPy has between other numbers
+        self.in_order: set[str] = set()  # copies that NumPy, too, makes in C order, or in Fortran's, as they are turned
         # what was computed of arrays of which one had been computed and then turned: by its axes, all of them
         self.operands: dict[tuple[Axis, ...], list[Array]] = {}
         self.filled_like = False  # an array was made in the order of one whose order only a call can tell
@@ -83,6 +85,7 @@ class Aliasing:
         return Saved(
             dict(self.made_in), {k: list(v) for k, v in self.stored_in.items()}, set(self.appended), dict(self.chosen),
             list(self.copies), set(self.begun), dict(self.doubtful), set(self.spaced), dict(self.operands),
+            set(self.in_order),
         )  # fmt: skip
 
     def restore(self, saved: Saved) -> None:
@@ -90,6 +93,7 @@ class Aliasing:
         self.appended, self.chosen, self.copies = set(saved.appended), dict(saved.chosen), list(saved.copies)
         self.begun, self.doubtful = set(saved.begun), dict(saved.doubtful)
         self.spaced, self.operands = set(saved.spaced), dict(saved.operands)
+        self.in_order = set(saved.in_order)
 
     def shown_by(self, buffer: str) -> set[str]:
         """A buffer, and those whose arrays stand in it as copies of what Python shows."""

@@ -16,7 +16,7 @@ from transkern.frontend.containers import empties, growing, hashed, objects, poo
 from transkern.frontend.containers.elements import element, is_typed, list_position
 from transkern.frontend.context import Context
 from transkern.frontend.loops.trips import trip_count
-from transkern.frontend.numpy import flats
+from transkern.frontend.numpy import flats, strided
 from transkern.frontend.numpy.arrays import as_array
 from transkern.frontend.python import characters, spelling, text_keys
 from transkern.frontend.python.texts import is_character_or_text
@@ -38,6 +38,7 @@ from transkern.frontend.values.values import (
     Char,
     Concatenation,
     Dict,
+    Flags,
     Flat,
     GrowingList,
     Hashed,
@@ -116,6 +117,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Value]) -> Value:
             return _list_item(ctx, base, items)
         case Flat():
             return flats.item(ctx, base, items)
+        case Flags(array) if len(items) == 1:
+            return strided.flag(ctx, array, constant_object(ctx, items[0], "a flag of a run-time name"), is_key=True)
         case Static(bytes() as known) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
             return characters.byte(ctx, known, items[0])
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
@@ -313,7 +316,7 @@ def _are_alike(ctx: Context, elements: Sequence[Value]) -> bool:
     held = [ctx.deref(e) for e in elements]
     if all(isinstance(e, Array) and e.axes for e in held):
         return len({(e.dtype, e.ndim) for e in held if isinstance(e, Array)}) == 1
-    if all(map(is_list, held)) or all(pools.is_set(ctx, e) for e in held):
+    if all(map(is_list, held)) or all(pools.is_keyed(ctx, e) for e in held):
         return True
     if any(isinstance(e, Seq) for e in held):
         return _are_alike_tuples(ctx, held)

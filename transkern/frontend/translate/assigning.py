@@ -210,8 +210,8 @@ class Assignments(Results):
             return contents
         site = self.site(name)
         hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
-        if site in self.ctx.learned.together and pools.is_set(self.ctx, contents):
-            return putting.placed_set(self.ctx, contents)
+        if site in self.ctx.learned.together and pools.is_keyed(self.ctx, contents):
+            return putting.placed_keyed(self.ctx, contents)
         if site in self.ctx.learned.growing and hashes:
             assert isinstance(contents, (Dict, Seq))
             made = hashed.of_items(self.ctx, name, contents, site)

@@ -42,6 +42,7 @@ from transkern.frontend.values.values import (
     Char,
     Concatenation,
     Dict,
+    Flags,
     Flat,
     Function,
     Generator,
@@ -128,7 +129,7 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
 
 
 def _attribute(ctx: Context, value: Value, name: str) -> Value:
-    if isinstance(value, Instance) and name in value.pool.names:
+    if isinstance(value, Instance) and name in value.pool.names and value.pool.spare is None:
         return objects.attribute(ctx, value, name)
     contents = ctx.deref(value)
     if isinstance(contents, Record):
@@ -211,6 +212,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             return Method(value, name)
         case OneOf(options=options) if hasattr(str, name) and all(isinstance(o, str) for o in options):
             return Method(value, name)
+        case Flags(array):
+            return strided.flag(ctx, array, name, is_key=False)
         case Flat(array) if name == "copy":
             return Method(replace(array, view=False, identity=""), name)
         case Flat() if not hasattr(np.flatiter, name):
@@ -233,7 +236,7 @@ def _meant(module: str, name: str) -> str:
 
 
 def _check_method(ctx: Context, name: str) -> None:
-    """That arrays have a method of this name: how they lie in memory (`base`, `flags`) is not known here."""
+    """That arrays have a method of this name: whose memory they are (`base`) is not known here."""
     if not hasattr(np.ndarray, name):
         ctx.guard(b.FALSE, "AttributeError", f"'numpy.ndarray' object has no attribute '{name}'")
     if not callable(getattr(np.ndarray, name)):
@@ -242,7 +245,7 @@ def _check_method(ctx: Context, name: str) -> None:
 
 
 _PROPERTIES = (
-    "shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "nbytes", "itemsize", "strides",
+    "shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "flags", "nbytes", "itemsize", "strides",
 )  # fmt: skip
 _PARTS = ("real", "imag", "numerator", "denominator")
 
@@ -363,6 +366,8 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             if isinstance(original, Scalar) or is_number(original):  # it has no memory of its own that one could see
                 line = replace(ctx.define(replace(line, view=False), "line"), view=True)
             return Flat(line)
+        case "flags":
+            return Flags(value)
         case "strides":
             return Seq(tuple(map(static_or, strided.strides(ctx, value))))
         case "itemsize":

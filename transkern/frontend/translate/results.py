@@ -66,7 +66,7 @@ from transkern.frontend.values.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.containers import OF_NUMPY
+from transkern.ir.containers import DICTS, OF_NUMPY
 from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import variables_read
 
@@ -231,7 +231,7 @@ class Results(Expressions):
                         problem = "returning a dict whose arrays share memory with an argument"
                         help = "put copies into it: d[key] = x.copy()"
                         growing.must_be_fixed(self.ctx, part, problem, help, refusals.RESULT)
-                of = hashed.factory(self.ctx, value)
+                of = hashed.factory(self.ctx, value.default, value.of)
                 return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists", (), of)
             case GrowingList() as owner:
                 if _is_shared(owner):
@@ -314,6 +314,7 @@ class Results(Expressions):
         growing.forget_behind_none(ctx, pool.owner)
         columns = tuple(_list_result(c, self._class_path) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
+        of = of if pool.like is None else DICTS + hashed.factory(ctx, *pool.like)
         return n.TupleResult((numbers, *columns), kind, pool.names, of)
 
     def _text_result(self, text: Text) -> n.Result:
@@ -331,7 +332,7 @@ class Results(Expressions):
                 return self.result(joined)
             case Shown(Hashed() as owner, lists):
                 parts = tuple(self.result(one) for one in lists)
-                return n.TupleResult(parts, "dict of lists", (), hashed.factory(self.ctx, owner))
+                return n.TupleResult(parts, "dict of lists", (), hashed.factory(self.ctx, owner.default, owner.of))
             case Scalar(expr, False) if expr.dtype == "uint64":
                 return n.TupleResult((n.ScalarResult(expr, False),), "int")
             case Scalar(expr, False) if expr.dtype not in OF_NUMPY:

@@ -20,6 +20,7 @@ from transkern.frontend.values.values import (
     Char,
     Concatenation,
     Dict,
+    Flags,
     Flat,
     Function,
     Generator,
@@ -108,6 +109,8 @@ def class_of(value: Value) -> type | None:
             return range
         case Flat():
             return np.flatiter
+        case Flags():
+            return type(np.empty(0).flags)
         case Iterated(kind):
             return kind
         case View(_, name):

@@ -14,6 +14,7 @@ from transkern.frontend.values.values import (
     Bound,
     Char,
     Dict,
+    Flags,
     Flat,
     Function,
     GrowingList,
@@ -68,6 +69,8 @@ def describe(value: Value) -> str:
             return f"{describe(held)} in a text"
         case Flat():
             return "the iterator `.flat`"
+        case Flags():
+            return "the flags of an array"
         case Iterated(kind):
             return f"a {kind.__name__} object, which is an iterator"
         case View(_, name):

@@ -97,7 +97,7 @@ def in_memory(ctx: Context, value: Array, name: str) -> Array:
     and what is computed of turned arrays alone is turned as they are. What stands in C order stays as it is."""
     if value.view or value.mask is not None:
         return value
-    array, index = _origin(value) or _ordered_as_operands(ctx, value) or (value, ())
+    array, index = _origin_in_memory(ctx, value) or _ordered_as_operands(ctx, value) or (value, ())
     if array is value or _is_in_order(array, value.axes, index):
         return value
     if (shown := from_outside(ctx, value)) is not None:
@@ -136,6 +136,15 @@ def _origin(value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
     if value.origin is None or value.origin[0].at(value.origin[1]) != value.body:
         return None
     return value.origin
+
+
+def _origin_in_memory(ctx: Context, value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
+    """`_origin`, with the axes of what was computed in the order in which its operands have NumPy lay it out."""
+    found = _origin(value)
+    ordered = _ordered_as_operands(ctx, found[0]) if found is not None and found[0].mask is None else None
+    if found is None or ordered is None:
+        return found
+    return ordered[0], tuple(found[1][found[0].axes.index(axis)] for axis in ordered[0].axes)
 
 
 def _is_in_order(array: Array, axes: Sequence[Axis], index: Sequence[Expr]) -> bool:
@@ -268,7 +277,7 @@ def lies_elsewhere(ctx: Context, base: str) -> bool:
     (``z.real``)."""
     info, made = ctx.names.buffers.get(base), ctx.facts.makers.get(base)
     # a copy in order C, which may be read only
-    if info is None or info.role != "temporary" or base in ctx.aliasing.doubtful:
+    if info is None or info.role != "temporary" or base in (*ctx.aliasing.doubtful, *ctx.aliasing.in_order):
         return False
     if base in ctx.aliasing.spaced:
         return True
@@ -309,7 +318,9 @@ def _has_strided(ctx: Context) -> bool:
 
 def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:
     """`value` with its elements in C or Fortran `order` without gaps: itself where they stand so, unless `is_new`."""
-    if not value.view and (found := _origin(value)) and not _is_in_order(found[0], value.axes, found[1]):
+    if not value.view and (found := _origin_in_memory(ctx, value)) and not _is_in_order(
+        found[0], value.axes, found[1]
+    ):
         value = replace(value, origin=None, readonly=False)  # NumPy makes it anew
     turned = value if order == "C" or value.ndim < 2 else value.turned(range(value.ndim)[::-1])
     if not is_new and (is_contiguous(ctx, turned) if value.view else turned is value):
@@ -318,6 +329,7 @@ def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = F
         made = ctx.define(replace(turned, view=False, identity=""), "copy")
     else:
         made = contiguous(ctx, turned, what)
+    ctx.aliasing.in_order.add(made.base)
     return made if turned is value else replace(made.turned(range(value.ndim)[::-1]), view=True)
 
 

@@ -26,6 +26,7 @@ from transkern.frontend.values.kinds.lists import Around as Around
 from transkern.frontend.values.kinds.lists import GrowingList as GrowingList
 from transkern.frontend.values.kinds.lists import Hashed as Hashed
 from transkern.frontend.values.kinds.lists import Instance as Instance
+from transkern.frontend.values.kinds.lists import KeyedDict as KeyedDict
 from transkern.frontend.values.kinds.lists import Limits as Limits
 from transkern.frontend.values.kinds.lists import Pool as Pool
 from transkern.frontend.values.kinds.lists import PoolKey as PoolKey
@@ -235,6 +236,13 @@ class Flat:
 
 
 @dataclass(frozen=True, slots=True)
+class Flags:
+    """``x.flags``: how an array lies in memory, of which each is told where it is asked for."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
 class Generator:
     """``np.random.default_rng(seed)``: the buffer that holds its state. A `RandomState` is of `kind` ``MT19937``, the
     one behind ``np.random.rand()`` ``global``. What is found outside of the function is ``global``, too, and `of` says
@@ -279,7 +287,7 @@ class Trips:
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
     | Concatenation | Function | Known | Method | Bound | Partial | Text | JoinedText | OneOf | OrNone | Char | Slice
-    | Maybe | Generator | Flat | Trips | Iterated | View | Shown | Unbound
+    | Maybe | Generator | Flat | Flags | Trips | Iterated | View | Shown | Unbound
 )  # fmt: skip
 
 Handler: TypeAlias = Callable[..., Value]

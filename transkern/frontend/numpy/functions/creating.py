@@ -33,7 +33,7 @@ from transkern.frontend.values import doubts
 from transkern.frontend.values.asking import asked
 from transkern.frontend.values.broadcasting import broadcast_to
 from transkern.frontend.values.numbers import is_number, is_python_number
-from transkern.frontend.values.strides import copied, laid_out, note_model
+from transkern.frontend.values.strides import copied, in_order_of, laid_out, note_model
 from transkern.frontend.values.values import Array, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Const, Expr
@@ -131,7 +131,22 @@ def _require(ctx: Context, a: Arguments) -> Value:
 def _filled(ctx: Context, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     value = 1 if a.name == "np.ones" else 0
-    return full(ctx, dims_of(ctx, a.need("shape")), b.cast(Const(value, "int64"), dtype))
+    return _in_order(ctx, a, full(ctx, dims_of(ctx, a.need("shape")), b.cast(Const(value, "int64"), dtype)))
+
+
+def _in_order(ctx: Context, a: Arguments, made: Array, model: Array | None = None) -> Array:
+    """What has been filled, in the memory that `order=` asks for: it decides what `reshape` and `ravel` share."""
+    order = a.text("order", "C" if model is None else "K")
+    if order in ("C", "None") or made.ndim < 2:
+        return made
+    if order == "F":
+        back = range(made.ndim)[::-1]
+        return replace(made.turned(back), origin=None).turned(back)
+    if order != "K" or model is None:
+        ctx.fail(refusals.OPTION, f"`{a.name}` with order={order!r}", 'say "C" or "F", or leave it out')
+    if model.ndim == made.ndim:
+        return in_order_of(ctx, made, model)
+    return made
 
 
 @handles("numpy.ndarray", names="shape dtype buffer offset strides order")
@@ -145,7 +160,7 @@ def _new_array(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.full", names="shape fill_value dtype order")
 def _full(ctx: Context, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.get("dtype"), a.array("fill_value").dtype)
-    return _filled_with(ctx, dims_of(ctx, a.need("shape")), a.need("fill_value"), dtype)
+    return _in_order(ctx, a, _filled_with(ctx, dims_of(ctx, a.need("shape")), a.need("fill_value"), dtype))
 
 
 def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str) -> Array:
@@ -165,7 +180,7 @@ def _filled_like(ctx: Context, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
     value = 1 if a.name == "np.ones_like" else 0
     dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
-    return full(ctx, dims, b.cast(Const(value, "int64"), dtype))
+    return _in_order(ctx, a, full(ctx, dims, b.cast(Const(value, "int64"), dtype)), model)
 
 
 @handles("numpy.full_like", names="a fill_value dtype order subok shape")
@@ -174,7 +189,7 @@ def _full_like(ctx: Context, a: Arguments) -> Value:
     note_model(ctx, model)
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
     dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
-    return _filled_with(ctx, dims, a.need("fill_value"), dtype)
+    return _in_order(ctx, a, _filled_with(ctx, dims, a.need("fill_value"), dtype), model)
 
 
 @handles("numpy.identity", names="n dtype")

@@ -133,6 +133,12 @@ class Hashed:
         return [one if one.row_of is None else one.row_of for one in parts]
 
     @property
+    def held_values(self) -> Value:
+        """The same for the values of a dict."""
+        assert self.values is not None
+        return self.values if self.values.row_of is None else self.values.row_of
+
+    @property
     def itself(self) -> Value:
         """It, or the set in a list that it is, for what changes it."""
         return self if self.instance is None else self.instance
@@ -163,6 +169,11 @@ class Row:
     number: Expr
 
 
+class KeyedDict:
+    """What dicts whose keys are known at run time are among the kinds of objects that stand in lists, as `set` is for
+    sets."""
+
+
 PoolKey: TypeAlias = type | tuple[str, ...]  # a class, or the keys of dicts
 
 
@@ -174,7 +185,8 @@ class Pool:
     names: tuple[str, ...]
     owner: GrowingList
     attribute: Callable[..., Value]  # of (ctx, instance, name): what an object has in a column
-    spare: GrowingList | None = None  # of sets: a list that all of them use while one gets another table
+    spare: GrowingList | None = None  # of sets and dicts: a list that all use while one gets another table
+    like: tuple[Value | None, type | None] | None = None  # of dicts: the default and the class that all of them have
 
     def column(self, name: str) -> GrowingList:
         return self.owner.columns[self.names.index(name)]
