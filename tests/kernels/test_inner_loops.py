@@ -1,4 +1,4 @@
-"""Small systems by the loops of NumPy's own functions (`targets/cpu/printing/entry/inner_loops.py`)."""
+"""Products and small systems by the loops of NumPy's own functions (`targets/cpu/printing/entry/inner_loops.py`)."""
 
 from __future__ import annotations
 
@@ -76,6 +76,37 @@ def test_results_and_errors_are_numpy_s(function: Any) -> None:
 
 def test_the_loops_are_called() -> None:
     text = transkern.compile(steps, target="cpu").emit(types="steps(float64[n,n], float64[n,3])")
-    assert "if (!py_solved(inner_inv, " in text
+    assert "if (!py_solved(inner_inv_float64, " in text
     of_32_bits = transkern.compile(solutions, target="cpu").emit(types="solutions(float32[n,n], float32[n,3])")
     assert "py_solved" not in of_32_bits
+
+
+def products(a, b):
+    return a @ b, a.T @ b, a @ b.T, a @ a.T, a.T @ a, a[0] @ b, a @ b[:, 0], b[1:, ::2] @ a[::-1][: b[:, ::2].shape[1]]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_products_are_numpy_s_to_the_bit(dtype: str) -> None:
+    """Of operands in all orders, with steps of their own, of one array with itself, and of nothing."""
+    compiled = transkern.compile(products, target="cpu")
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal((90, 120)).astype(dtype) for _ in range(2))
+    whole = a[:33, :33].copy(), b[:33, :33].copy()
+    for x, y in ((a[:40, :40], b[::2, ::3][:40]), whole, (a[:20, :20].T, b[:20, :20])):
+        for wanted, found in zip(products(x, y), compiled(x, y), strict=True):
+            assert np.array_equal(wanted, found)
+    nothing = np.zeros((0, 0), dtype)
+    alike(lambda a, b: (a @ b, a.T @ b), nothing, nothing, compiled=transkern.compile(lambda a, b: (a @ b, a.T @ b)))
+
+
+def test_products_raise_as_numpy_where_it_does() -> None:
+    def square(a):
+        return a @ a
+
+    compiled = transkern.compile(square, target="cpu")
+    a = np.full((20, 20), 1e300)
+    assert np.isinf(compiled(a)).all()
+    with np.errstate(over="raise"):
+        with pytest.raises(FloatingPointError, match="overflow encountered in matmul"):
+            compiled(a)
+        assert np.array_equal(compiled(a * 1e-300), square(a * 1e-300))

@@ -114,3 +114,27 @@ def test_integers_of_few_values(dtype: str) -> None:
     for low, high in ((limits.min, limits.min + 90), (limits.max - 90, limits.max), (limits.min, limits.max)):
         for size in (500, 501, 3000):
             alike(ordered, rng.integers(low, high, size, dtype, endpoint=True))
+
+
+@pytest.mark.parametrize("count", [900, 8001, 20000])
+def test_places_one_behind_the_other(count: int) -> None:
+    """Of long arrays, whose places NumPy is asked for one at a time: neighbours, equal ones, the last, and numbers that
+    are none."""
+
+    def places(x, k):
+        s = np.sort(x)
+        return s[k], s[k + 1], s[len(x) - 1], s[len(x) - 1 - k]
+
+    def of_columns(x, k):
+        rows = x.reshape(-1, 2)
+        return np.median(rows, axis=0), np.percentile(x, np.array([5, 95])), np.median(x.reshape(2, -1), axis=1)
+
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal(count // 2 * 2)
+    some = np.where(rng.random(x.size) < 0.3, np.nan, x)
+    for function in (places, of_columns):
+        compiled = transkern.compile(function, target="cpu")
+        for values in (x, np.round(x), some, np.sort(x)[::-1].copy(), np.round(x * 9).astype(np.int32)):
+            for k in (0, 1, x.size // 3, x.size - 2):
+                alike(function, values, k, compiled=compiled)
+

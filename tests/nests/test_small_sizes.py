@@ -284,3 +284,17 @@ def test_many_rows_are_no_few_elements() -> None:
     for _ in range(5):
         compiled(*given)
     assert compiled.cache_info().hits == hits
+
+
+def test_calls_with_small_sizes_are_told_apart_by_the_code() -> None:
+    """Code for any size leaves small ones to code of their own, and takes them where there is to be no more of it."""
+
+    def times(a, x):
+        return a @ x
+
+    compiled = transkern.compile(times, target="cpu")
+    a = np.arange(400.0).reshape(20, 20)
+    for size in (20, 3, 20, 4, 5, 6, 7, 8, 9, 10, 3, 20):
+        assert np.allclose(compiled(a[:size, :size].copy(), a[0, :size].copy()), a[:size, :size] @ a[0, :size])
+    assert len(compiled.cache_info().specialisations) == 7
+    assert compiled.known.last is not None and compiled.known.last.unless_small is not None

@@ -63,6 +63,7 @@ from transkern.fuse.lanes.from_start import count_from_start
 from transkern.fuse.lanes.read_back import read_back
 from transkern.fuse.lanes.rests import split_rests
 from transkern.fuse.lanes.running import run_in_fours
+from transkern.fuse.lanes.tables import count_in_tables
 from transkern.fuse.lanes.triangles import ask_for_all_lanes, pad_triangles
 from transkern.fuse.lanes.wrapped import name_wrapped
 from transkern.fuse.loops.arg_reductions import reduce_extremes
@@ -314,6 +315,7 @@ PASSES: tuple[Pass, ...] = (
     sum_parts,
     filter_rows,
     run_in_fours,  # when loops are in order because nothing else is left for them
+    count_in_tables,
     check_within,
     count_from_start,  # when checks are where they stay
     ask_range_first,  # when nobody asks any more what checks say

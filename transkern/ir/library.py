@@ -105,9 +105,19 @@ def _by_counts(step: str) -> str:
     )
 
 
+_ONE_BY_ONE = (
+    "(lambda rows, places: [rows[..., first:].partition(k - first) for first, k in zip([0, *(k + 1 for k in places)], "
+    "places)])(np.moveaxis(out, {axis}, -1), sorted({{*a1.tolist()}}))"
+)
+"""Selects places from the lowest on, each among what is behind the one before: for one place NumPy has vectors, for
+several it has not. It sorts by vectors, too: few elements faster than this."""
+
 IN_PLACE: Mapping[str, str] = {
     "sort": _by_counts("out.sort(axis={axis}, kind={kind!r})"),
-    "select": _by_counts("out.partition(a1, axis={axis}) if out.shape[{axis}] > 1000 else out.sort(axis={axis})"),
+    "select": _by_counts(
+        "(out.partition(a1, axis={axis}) if a1.size == 1 and out.shape[{axis}] > 1000 else "
+        f"{_ONE_BY_ONE} if out.shape[{{axis}}] > 4000 * a1.size else out.sort(axis={{axis}}))"
+    ),
 }
 """Steps that NumPy does with a copy of their first operand: it is made in the output."""
 

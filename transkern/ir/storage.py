@@ -35,6 +35,9 @@ FEW_OF_MANY = "<<"
 MANY = 4096
 FEW_COLUMNS = "<<<"
 """The same (``x.1<<<``) where it is how many columns an array of `MANY_ROWS` rows has."""
+UNLESS_SMALL = "unless small"
+"""What a module calls its code for calls whose sizes are not small, which finds that out itself; no function has this
+name (`targets/cpu/printing/entry/small_sizes.py`)."""
 
 
 def small_among(shapes: Iterable[Sequence[int]], most: int = SMALL_SIZE) -> set[int]:

@@ -37,6 +37,7 @@ class Specialisation:
     is_part: bool = False  # of a function that goes on behind it
     profile: Callable[[], Profile] | None = None  # what its calls have taken, where they are measured
     few: Sequence[tuple[str, int, int]] = ()  # sizes for which there is better code where they are small
+    unless_small: Callable[..., Any] | None = None  # the call that asks for them itself
 
 
 @dataclass(slots=True)
@@ -108,7 +109,9 @@ def guarded(made: Specialisation, types: Sequence[Any], without_small: bool) -> 
     if rows and made.target != "cpu":  # whose code sees to it itself
         call = _without(call, _short_rows(rows))
     held = [k for k, t in enumerate(types) if is_array_of_code(t)]
-    if without_small and made.few:
+    if without_small and made.unless_small is not None:
+        call = made.unless_small
+    elif without_small and made.few:
         call = _without(call, _small_sizes(made.few, held))
     if not constants and not strided:
         return call

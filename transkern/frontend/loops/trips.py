@@ -101,6 +101,8 @@ def bound_of(ctx: Context, dim: Expr) -> Expr | None:
                 return bound_of(ctx, ctx.names.bounds[name])
             if name in ctx.facts.ranges:
                 return bound_of(ctx, b.sub(ctx.facts.ranges[name][1], b.ONE))
+            if name in ctx.facts.named and (bound := bound_of(ctx, ctx.facts.named[name])) is not None:
+                return bound
             return dim if b.is_size_name(name) and name not in ctx.names.variables else None
         case _:
             pass

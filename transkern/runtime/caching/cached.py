@@ -23,6 +23,7 @@ import numpy as np
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
 from transkern.frontend.sources.observed import Looks
+from transkern.ir.storage import UNLESS_SMALL
 from transkern.options import Options
 from transkern.runtime import floating, tracebacks
 from transkern.runtime.caching import cache, few, fingerprints, making, packing, surveys
@@ -118,18 +119,21 @@ def _from_disk(
             return None
         _connect(module, tracebacks.Places(function, tracebacks.spans_from_json(entry["places"]), entry["arguments"]))
         call, why = getattr(module, entry["name"]), module.why
+        unless_small = getattr(module, UNLESS_SMALL, None)
         profile = _profile(module, function, arg_types, entry["timers"])
     else:
         from transkern.runtime.caching import printed
 
-        profile = None
+        profile, unless_small = None, None
         call, why = printed.loaded(printed.from_json(entry["printed"], target), target, function, entry["arguments"])
+    captured = packing.unpacked(entry["captured"], stored.survey)
     return Specialisation(
-        arg_types, target, making.with_captured(call, packing.unpacked(entry["captured"], stored.survey), target), why,
+        arg_types, target, making.with_captured(call, captured, target), why,
         entry["kernels"], tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
         tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
         stored.survey.conditions, profile=profile,
         few=tuple(map(tuple, entry.get("few", ()))),
+        unless_small=None if unless_small is None else making.with_captured(unless_small, captured, target),
     )  # fmt: skip
 
 
@@ -187,6 +191,8 @@ def _compile(
     module = cc.load(built, name, None if timers else path)
     made = making.specialisation(program, arg_types, target, getattr(module, program.name))
     made.why = module.why
+    if (unless_small := getattr(module, UNLESS_SMALL, None)) is not None:
+        made.unless_small = making.with_captured(unless_small, program.captured, target)
     made.profile = _profile(module, function, arg_types, timers)
     made.conditions = None if survey is None else survey.conditions
     _connect(module, tracebacks.Places(function, places, _arguments(program)))

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from transkern.fuse.lanes.blocks import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import bodies, buffers_read, own_exprs, scalars_set, variables_read, walk, walk_expr
 
+_SHORT = 2  # bytes
+_FEW = 2  # operations that vectors would save
 _UNKNOWN = 32  # what is taken for the work of a loop whose trips only data tell, in iterations of a loop in vectors
 
 
@@ -64,6 +67,21 @@ def direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
         if isinstance(s, n.If):
             for body in bodies(s):
                 yield from direct(body)
+
+
+def looks_up_bytes(s: n.Loop) -> bool:
+    """Whether a loop does little but to look up short numbers at places that are short numbers, for which processors
+    have no vectors: GCC makes some of single elements, which takes longer than these."""
+    *lets, store = s.body or (None,)
+    if not isinstance(store, n.Store) or not all(isinstance(x, n.Let) for x in lets):
+        return False
+    every = [e for x in s.body for own in own_exprs(x) for e in walk_expr(own)]
+    computed = [e for e in every if isinstance(e, Apply) and e.dtype not in ("index", "bool")]
+    if len(computed) > _FEW or any(itemsize(e.dtype) > _SHORT for e in computed):
+        return False
+    found = [e for e in every if isinstance(e, Load) and itemsize(e.dtype) <= _SHORT]
+    inside = (x for e in found for i in e.index for x in walk_expr(i))
+    return any(isinstance(x, Load) and itemsize(x.dtype) <= _SHORT for x in inside)
 
 
 def _cost(block: Iterable[n.Stmt]) -> float:

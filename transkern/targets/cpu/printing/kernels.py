@@ -26,7 +26,7 @@ from transkern.targets.chelpers import FOR_GCC
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.comments import comment
 from transkern.targets.cpu.printing import waking
-from transkern.targets.cpu.printing.costs import direct, work_of
+from transkern.targets.cpu.printing.costs import direct, looks_up_bytes, work_of
 from transkern.targets.cpu.printing.extremes import begin_extremes, end_extremes
 from transkern.targets.cpu.printing.filters import print_filter
 from transkern.targets.cpu.printing.iterations import (
@@ -381,6 +381,8 @@ class KernelPrinter:
         if pragma:
             self.line(pragma)
         self.line(self.header(s))
+        if innermost and looks_up_bytes(s):
+            self.line('    __asm__ volatile("");')
         self.parallel += bool(threads)
         self.repeated += not threads
         self.iteration(s, vector)
@@ -434,9 +436,9 @@ class KernelPrinter:
         return "1" if condition in self.known else condition
 
     def vectorises(self, s: n.Loop) -> bool:
-        return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
-            isinstance(x, n.Let) and x.name in self.program.variables for x in walk(s.body)
-        )
+        leaves = any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body))
+        shares = any(isinstance(x, n.Let) and x.name in self.program.variables for x in walk(s.body))
+        return not (leaves or shares or looks_up_bytes(s))
 
     def deal(self, threads: str) -> str:
         """Asks whether threads pay, where it is a question; the name of the answer."""

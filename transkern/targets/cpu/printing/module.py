@@ -28,10 +28,11 @@ from transkern.targets.cpu import common
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.library import HEADERS, SCHEDULED, without_headers
 from transkern.targets.cpu.printing import glue
+from transkern.targets.cpu.printing.entry import small_sizes
 from transkern.targets.cpu.printing.entry.arguments import MISS, take_arrays, take_scalar
 from transkern.targets.cpu.printing.entry.arrays import allocate, clear, last_uses
 from transkern.targets.cpu.printing.entry.declarations import declarations
-from transkern.targets.cpu.printing.entry.inner_loops import INNER_LOOPS
+from transkern.targets.cpu.printing.entry.inner_loops import INNER_LOOPS, Inner
 from transkern.targets.cpu.printing.entry.libraries import called_library
 from transkern.targets.cpu.printing.entry.raising import raised
 from transkern.targets.cpu.printing.entry.repeating import Repeating
@@ -115,7 +116,7 @@ class Module:
     depth: int = 1
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
-    inner: dict[str, int] = field(default_factory=dict)  # ufuncs whose loops are called: their operands
+    inner: dict[str, Inner] = field(default_factory=dict)  # loops of ufuncs that are called
     labels: int = 0
     makes_large: bool = False  # whether a result may be so large that it has memory of its own
     makes_temporaries: bool = False  # whether there are arrays between kernels
@@ -178,7 +179,7 @@ class Module:
             glue_parts.append(INNER_LOOPS)
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
             f"static PyObject *step_{k};  // {_in_short(text)}" for k, text in enumerate(self.steps)
-        ] + [f"static py_inner inner_{name};" for name in self.inner]
+        ] + [f"static py_inner {name};" for name in self.inner]
         shared = {LATER, DEAL, OF_ALL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
         own = without_headers("\n".join(common.declared(x) if x in shared else x for x in lines))
@@ -265,10 +266,11 @@ class Module:
             self.depth = 1
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
             self.line("return py_miss(py_reason);")
-        head = f"static PyObject *call_{name}(PyObject *self, PyObject *const *py_args, Py_ssize_t py_count) {{"
+        asks = small_sizes.is_asked(p)
+        head = f"{small_sizes.head() if asks else small_sizes.ENTRY.format(name=name)} {{"
         if len(self.lines) > _LONG_ENTRY:
             head = f"{_AS_IT_STANDS}\n{head}"
-        return "\n".join([head, *self.lines, "}", ""])
+        return "\n".join([head, *self.lines, "}", "", *([small_sizes.called(name)] if asks else [])])
 
     # --- host steps
 
@@ -432,6 +434,7 @@ class Module:
             "static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }",
             "static PyMethodDef methods[] = {",
             f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
+            *([small_sizes.METHOD] if small_sizes.is_asked(self.program) else []),
             *(METHODS if self.releases else ()),
             *(['    {"times", py_told_times, 0x4, "what has been measured"},'] if measures else ()),
             '    {"why", why, 0x4, "why the last call was not for this code"},',
@@ -447,7 +450,7 @@ class Module:
             lines.append(f'    numpy_{d} = PyObject_GetAttrString(numpy, "{d if d != "bool" else "bool_"}");')
         for k, text in enumerate(self.steps):
             lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
-        lines += [f'    inner_{name} = py_inner_of("{name}", {operands});' for name, operands in self.inner.items()]
+        lines += [f"    {inner.found()}" for inner in self.inner.values()]
         if self.releases:
             lines.append("    py_when_forked();")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]

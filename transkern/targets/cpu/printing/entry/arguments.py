@@ -13,6 +13,7 @@ from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.expr import Var
 from transkern.ir.storage import MANY_ROWS, SHORT_ROW
 from transkern.targets.clike import ident
+from transkern.targets.cpu.printing.entry import small_sizes
 from transkern.targets.cpu.printing.types import TYPES, element_type
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def take_arrays(module: Module, arrays: Sequence[n.ArrayParam]) -> str:
         module.line(f"const int64_t {ident(name_)} = {have};")
     if not p.signature:  # there is better code for short rows, if it may be made
         checks += [_short_rows(k, x) for k, x in enumerate(arrays) if isinstance((x.dims[1:] or (0,))[-1], Var)]
+    if small_sizes.is_asked(p):
+        checks.append(f"({small_sizes.question(p, arrays)})")
     if checks:
         module.line(f"if ({' || '.join(checks)}) goto miss;")
     leave = "goto miss;" if arrays else "return py_miss(py_reason);"

@@ -14,7 +14,7 @@ from transkern.ir.expr import Expr
 from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell, stable_order
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.targets.clike import ident
-from transkern.targets.cpu.printing.entry.inner_loops import solved
+from transkern.targets.cpu.printing.entry.inner_loops import answered
 from transkern.targets.cpu.printing.entry.results import python_call
 from transkern.targets.cpu.printing.types import seen_by_numpy
 
@@ -45,7 +45,7 @@ def called_library(module: Module, s: n.Library) -> None:
     k = module.steps.index(text)
     if module.program.warns:
         module.line("flags_so_far |= flags_here();  // NumPy lowers them")
-    question = solved(module, s)
+    question = answered(module, s)
     timer = _begin_timer(module, s) if question else 0
     module.line(f"if (!{question}) {{" if question else "{")
     module.depth += 1
