@@ -227,7 +227,7 @@ class _Masking:
         return any(isinstance(s, n.Alloc) and s.buffer == self.array for s in self.siblings[: self.position])
 
     def _own_end_here(self) -> bool:
-        """Whether what is as long as the array is at some time in the loop is the loop's own: others keep that length."""
+        """Whether what is as long as the array in the loop is the loop's own: others keep that length."""
         if self.program.buffers[self.array].role != "temporary" or self._own_temporary(self.array):
             return False
         around = (*self.siblings[: self.position], *self.siblings[self.position + 1 :])

@@ -94,8 +94,8 @@ def _close(
 
 
 def _seen_behind(after: list[n.Stmt], alive: str, low: Expr, high: Expr) -> set[str] | None:
-    """The arrays whose elements somebody looks at behind the loop where the loop has left them. None: the mask, too, but
-    by what puts together what is left of an array between the two ends that the loop moves."""
+    """The arrays whose elements somebody looks at behind the loop where the loop has left them. None: the mask, too,
+    but by what puts together what is left of an array between the two ends that the loop moves."""
     seen: set[str] = set()
     again: set[str] = set()
     for s in after:
