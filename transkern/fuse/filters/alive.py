@@ -19,6 +19,7 @@ it is, then where that is first:
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from transkern.fuse.filters.begun import at_first, begins_as, with_all_elements
@@ -31,6 +32,7 @@ from transkern.fuse.filters.left import (
     asks,
     edges,
     of_those_alive,
+    restored,
     search,
     without_early_end,
 )  # fmt: skip
@@ -162,9 +164,12 @@ class _Masking:
         self.program, self.names, self.siblings, self.position = program, names, body, position
         self.outside, self.whole = outside, whole
         self.begun: n.Compact | None = None  # the filter that the array begins as, if all elements stay there
+        self.looked_at = False  # the array behind the loop
+        self.is_counted = False  # what is in the array before it
         loop = body[position]
         assert isinstance(loop, n.While)
         self.loop = loop
+        self.inside = names_in(loop)
         self.array = ""
         self.size = ""
         self.cuts: dict[str, _Cut] = {}  # of temporaries as long as the array, or nearly: those of the pass that stores
@@ -194,7 +199,8 @@ class _Masking:
         behind = self.loop.body[self.loop.body.index(compact) + 1 :]
         if {self.array, self.size} & frozenset().union(*(names_in(s) for s in behind)):
             return None
-        if not self._ends_here():
+        self.looked_at = not self._ends_here()
+        if self.looked_at and not self._own_end_here():
             return None
         extent = self._initial_extent()
         if extent is None:
@@ -220,11 +226,19 @@ class _Masking:
                 return False
         return any(isinstance(s, n.Alloc) and s.buffer == self.array for s in self.siblings[: self.position])
 
+    def _own_end_here(self) -> bool:
+        """Whether what is as long as the array in the loop is the loop's own: others keep that length."""
+        if self.program.buffers[self.array].role != "temporary" or self._own_temporary(self.array):
+            return False
+        around = (*self.siblings[: self.position], *self.siblings[self.position + 1 :])
+        used = frozenset[str]().union(self.outside or (), *(names_in(s) for s in around))
+        return not any(map(self._own_temporary, used))
+
     def _initial_extent(self) -> Expr | None:
         """The size before the loop."""
         if len(self.program.buffers[self.array].dims) != 1:
             return None
-        if self.whole:
+        if self.whole and not self.looked_at:
             self.begun = begins_as(self.siblings[: self.position], self.program, self.array, self.size)
         if self.begun is not None:
             return self.begun.stop
@@ -232,7 +246,8 @@ class _Masking:
             if isinstance(s, n.Assign) and s.name == self.size:
                 return s.value
             if self.size in scalars_set(s):
-                return None
+                self.is_counted = True
+                return Var(self.size, "index")
         return None
 
     def _rewrite(self, compact: n.Compact, extent: Expr) -> tuple[n.Program, list[n.Stmt]]:
@@ -250,8 +265,9 @@ class _Masking:
             begun.append(n.Assign(whole.name, extent, span=loop.span))
             extent = whole
         low_name, high_name = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
-        low: Expr = Var(low_name) if edges.front else b.ZERO
-        high: Expr = Var(high_name) if edges.back else extent
+        moves = {low_name: edges.front or self.looked_at, high_name: edges.back or self.looked_at}
+        low: Expr = Var(low_name) if moves[low_name] else b.ZERO
+        high: Expr = Var(high_name) if moves[high_name] else extent
         alive = self.names.fresh("alive")
         used: set[str] = set()
         size = Var(self.size, "index")
@@ -259,8 +275,9 @@ class _Masking:
         def scalar(e: Expr) -> Expr | None:
             """Uses of the array outside the passes over it."""
             match e:
-                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
-                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Load(buffer, index, dtype) if buffer == array or self._own_temporary(buffer):
+                    place = self._place(buffer, self._at(buffer, index), first, last, used)
+                    return Load(buffer, self._with(buffer, index, place, scalar), dtype)
                 case Apply(op, (x, y), _) if op in COMPARISONS:
                     found = about_size(op, x, y, size)
                     if found is not None:
@@ -327,7 +344,7 @@ class _Masking:
                 body_of: n.Stmt = n.Accumulate(var.name, which, Load(alive, (Var(p),), "bool"), Var(p))
                 search.append(n.Accumulator(var.name, which, "index", span=loop.span))
                 search.append(n.Loop(p, low, high, b.ONE, "parallel", (body_of,), span=loop.span))
-        variables.update({name: "index" for name, moves in ((low_name, edges.front), (high_name, edges.back)) if moves})
+        variables.update({name: "index" for name, it_does in moves.items() if it_does})
         if "count" in used:
             p = self.names.fresh("p")
             total = self.names.fresh("count")
@@ -338,16 +355,14 @@ class _Masking:
                 )),
                 n.Assign(self.size, Var(total)),
             ]  # fmt: skip
-        else:
+        elif not self.looked_at and not self.is_counted:
             del variables[self.size]
         dims = self.program.buffers[array].dims
         buffers = dict(self.program.buffers)
         buffers[alive] = n.Buffer(alive, "bool", dims, line=loop.span.line)
         for name, buffer in list(buffers.items()):  # temporaries of one pass are now as long as the base
-            if buffer.role == "temporary" and any(self.size in variables_read(d) for d in buffer.dims):
-                if len(buffer.dims) != 1:
-                    raise Reject
-                buffers[name] = replace(buffer, dims=dims)
+            if self._own_temporary(name):
+                buffers[name] = replace(buffer, dims=self._with(name, buffer.dims, dims[0]))
         p = self.names.fresh("p")
         lets, first_mask = at_first(self.begun, p, self.names) if self.begun is not None else ((), b.TRUE)
         start = (*lets, n.Store(alive, (Var(p),), first_mask))
@@ -356,13 +371,15 @@ class _Masking:
             n.Alloc(alive, span=loop.span),
             n.Loop(p, b.ZERO, extent, b.ONE, "parallel", start, span=loop.span),
         ]  # fmt: skip
-        if edges.front:
+        if moves[low_name]:
             before.append(n.Assign(low_name, b.ZERO, span=loop.span))
-        if edges.back:
+        if moves[high_name]:
             before.append(n.Assign(high_name, extent, span=loop.span))
         made = n.While((*search, *head), condition, tuple(body), span=loop.span)
-        siblings = [*self.siblings[: self.position], *before, made, *self.siblings[self.position + 1 :]]
-        if "count" not in used:
+        dtype = self.program.buffers[array].dtype
+        end = [restored(compact, self.names.fresh("p"), alive, low, high, dtype)] if self.looked_at else []
+        siblings = [*self.siblings[: self.position], *before, made, *end, *self.siblings[self.position + 1 :]]
+        if "count" not in used and not self.looked_at and not self.is_counted:
             siblings = [s for s in siblings if not (isinstance(s, n.Assign) and s.name == self.size)]
             if any(self.size in scalars_used(s) for s in siblings):
                 raise Reject
@@ -389,7 +406,7 @@ class _Masking:
         if not offsets:  # it goes over what another pass has stored
             offsets = {
                 total + self.cuts[e.buffer].front for e in exprs((s,)) if isinstance(e, Load) and e.buffer in self.cuts
-                for terms, total in [b.affine(e.index[0])] if terms == {Var(s.axis, "index"): 1}
+                for terms, total in [b.affine(self._at(e.buffer, e.index))] if terms == {Var(s.axis, "index"): 1}
             }  # fmt: skip
         front = offsets.pop() if offsets else 0
         if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
@@ -412,10 +429,11 @@ class _Masking:
             match e:
                 case Load(buffer, (at,), dtype) if buffer == array and s.axis in variables_read(at):
                     return Load(array, (p,), dtype)
-                case Load(buffer, (at,), dtype) if self._is_here(buffer, at, k, cut):
-                    return Load(buffer, (p,), dtype)
-                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
-                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Load(buffer, index, dtype) if buffer == array or self._own_temporary(buffer):
+                    at = self._at(buffer, index)
+                    here = self._is_here(buffer, at, k, cut)
+                    place = p if here else self._place(buffer, at, first, last, used)
+                    return Load(buffer, self._with(buffer, index, place, change), dtype)
                 case Apply(op, (x, y), dtype) if op in COMPARISONS:
                     ours = [b.cast(v, "index") == k for v in (x, y)]
                     begins = (first, 0) if any(ours) and not cut.front else None  # of the array's first element
@@ -454,7 +472,7 @@ class _Masking:
                     raise Reject
             if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
                 self._begin(inner, k, cut)
-                if not self._is_here(inner.buffer, inner.index[0], k, cut):
+                if not self._is_here(inner.buffer, self._at(inner.buffer, inner.index), k, cut):
                     raise Reject
             elif isinstance(inner, n.Store) and inner.buffer == array:
                 raise Reject
@@ -551,21 +569,42 @@ class _Masking:
         return any(isinstance(x, n.Loop) and self._over_array(x) is not None for x in inside)
 
     def _own_temporary(self, buffer: str) -> bool:
-        if buffer not in self.program.buffers:
+        if buffer not in self.program.buffers or buffer not in self.inside:
             return False
         dims = self.program.buffers[buffer].dims
         return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
 
+    def _at(self, buffer: str, index: tuple[Expr, ...]) -> Expr:
+        """The subscript, or extent, of the axis that is as long as the array."""
+        return index[self._axis(buffer)]
+
+    def _with(
+        self, buffer: str, index: tuple[Expr, ...], at: Expr, change: Callable[[Expr], Expr | None] = lambda _: None
+    ) -> tuple[Expr, ...]:
+        """The subscripts, or extents, with another one for that axis; `change`: what the others become."""
+        axis = self._axis(buffer)
+        return tuple(at if k == axis else b.map_expr(e, change) for k, e in enumerate(index))
+
+    def _axis(self, buffer: str) -> int:
+        dims = self.program.buffers[buffer].dims
+        found = [k for k, d in enumerate(dims) if self.size in variables_read(d)]
+        if len(dims) > 1 and len(found) != 1:
+            raise Reject
+        return found[0] if found else 0
+
     def _store_at(self, s: n.Stmt, p: Var) -> n.Stmt:
         s = with_bodies(s, lambda body: tuple(self._store_at(x, p) for x in body))
-        return replace(s, index=(p,)) if isinstance(s, n.Store) and self._own_temporary(s.buffer) else s
+        if isinstance(s, n.Store) and self._own_temporary(s.buffer):
+            return replace(s, index=self._with(s.buffer, s.index, p))
+        return s
 
     def _begin(self, s: n.Store, k: Var, cut: _Cut) -> None:
         """Which elements a temporary leaves out, by the first pass that stores into it and by its length."""
-        terms, total = b.affine(s.index[0])
-        gap = b.difference(b.inhabited(self.program.buffers[s.buffer].dims[0]), Var(self.size, "index"))
+        terms, total = b.affine(self._at(s.buffer, s.index))
+        dims = self.program.buffers[s.buffer].dims
+        gap = b.difference(b.inhabited(self._at(s.buffer, dims)), Var(self.size, "index"))
         front = cut.front - total
-        if len(s.index) != 1 or terms != {k: 1} or gap is None or not 0 <= front <= -gap:
+        if terms != {k: 1} or gap is None or not 0 <= front <= -gap:
             raise Reject
         self.cuts.setdefault(s.buffer, _Cut(front, -gap - front))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from transkern.fuse.lowering.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
@@ -51,6 +51,14 @@ def search(
     most = of_those_alive(replace(x, name=best.name, op=best.op, position=None), here)
     loop = n.Loop(p.name, *bounds, b.ONE, "parallel", (*lets, most), span=x.span)
     return with_own_names(loop, names, {}, {})
+
+
+def restored(s: n.Compact, axis: str, alive: str, low: Expr, high: Expr, dtype: str) -> n.Compact:
+    """What is left of the array when a loop that `s` shortened it in is done, together again: somebody looks at it."""
+    at = b.add(low, Var(axis, "index"))
+    length = b.maximum(b.sub(high, low), b.ZERO)
+    values = (Load(s.outputs[0], (at,), dtype),)
+    return n.Compact(s.outputs, s.count, axis, b.ZERO, length, (), Load(alive, (at,), "bool"), values, span=s.span)
 
 
 def asks(condition: Expr, size: Var) -> str | None:

@@ -12,6 +12,7 @@ reads by position together costs one pass and shortens all that follow. For targ
 
 from __future__ import annotations
 
+from transkern.fuse.filters.left import COMPARISONS
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -63,11 +64,10 @@ def _close(
     if any((s.start, s.stop) != (low_old, high_old) or buffers_used(s) != {alive} for s in searches):
         return None
     moved = _by_position(program, loop, update, searches)
-    if moved is None or any(alive in buffers_used(s) for s in after):
+    behind = _seen_behind(after, alive, low_old, high_old)
+    if moved is None or behind is None or set(moved) & behind:
         return None
     if _is_told(loop, update, searches, {*moved, alive}):
-        return None
-    if any(set(moved) & (buffers_used(s) | buffers_written(s)) for s in after):
         return None
     low, high = (Var(names.fresh(f"{w}_{alive}")) for w in ("low", "high"))
     changing = set(variables)
@@ -91,6 +91,27 @@ def _close(
     return before, replace(
         loop, head=head, body=(*body, *_look(program, names, variables, alive, moved, low, high, tick, loop))
     )
+
+
+def _seen_behind(after: list[n.Stmt], alive: str, low: Expr, high: Expr) -> set[str] | None:
+    """The arrays whose elements somebody looks at behind the loop where the loop has left them. None: the mask, too,
+    but by what puts together what is left of an array between the two ends that the loop moves."""
+    seen: set[str] = set()
+    again: set[str] = set()
+    for s in after:
+        if alive not in buffers_used(s):
+            seen |= (buffers_used(s) | buffers_written(s)) - again
+            continue
+        match s:
+            case n.Compact(outputs=(array,), mask=Load(mask, (at,), _), values=(Load(source, _, _),)) if (
+                mask == alive and source == array and isinstance(low, Var) and isinstance(high, Var)
+                and at == b.add(low, Var(s.axis, "index"))
+                and (s.start, s.stop) == (b.ZERO, b.maximum(b.sub(high, low), b.ZERO))
+            ):
+                again.add(array)
+            case _:
+                return None
+    return seen
 
 
 def _shrinks(s: n.Loop) -> bool:
@@ -132,6 +153,7 @@ def _by_position(program: n.Program, loop: n.While, update: n.Loop, searches: li
 def _is_told(loop: n.While, update: n.Loop, searches: list[n.Loop], moved: set[str]) -> bool:
     """Whether anything but the elements at them depends on positions: these are others once elements have moved."""
     positions = {Var(x.name, "index") for s in searches for x in s.body if isinstance(x, n.Accumulate)}
+    found = frozenset(positions)
     positions.add(Var(update.axis, "index"))
     told = False
 
@@ -142,6 +164,8 @@ def _is_told(loop: n.While, update: n.Loop, searches: list[n.Loop], moved: set[s
                 return e
             case Apply("less" | "greater_equal", (Var() as at, Const(0))) if at in positions:
                 return e  # whether there is one
+            case Apply(op, (Var() as one, Var() as two)) if op in COMPARISONS and {one, two} <= found:
+                return e  # elements keep their order
             case Var() if e in positions:
                 told = True
         return None

@@ -30,6 +30,7 @@ def passes() -> tuple[Pass, ...]:
     from transkern.targets.pallas.passes.checks import check_wide_integers
     from transkern.targets.pallas.passes.columns import hold_columns
     from transkern.targets.pallas.passes.exits import leave_once
+    from transkern.targets.pallas.passes.extremes import search_by_axes
     from transkern.targets.pallas.passes.shapes import part_shapes
     from transkern.targets.pallas.passes.taps import sum_by_taps
     from transkern.targets.pallas.passes.updates import scatter_updates
@@ -51,6 +52,7 @@ def passes() -> tuple[Pass, ...]:
         write_out_windows,
         scatter_updates,  # when nothing asks any more what loops do
         sum_by_taps,
+        search_by_axes,
         hold_wide,
         order_batches,
         hold_columns,  # when nothing asks any more what loops do

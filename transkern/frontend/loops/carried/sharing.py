@@ -127,10 +127,11 @@ def note_lists(state: LoopState, owner: Loops, name: str, slot: Value, value: Va
 
 
 def _read_at_the_end(state: LoopState, owner: Loops, name: str, leaving: bool) -> set[str]:
-    """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
-    behind it, and who returns a value with nothing else of the function."""
+    """The names that may be read beside `name` when an iteration ends: the next one begins without those that it binds
+    anew before it reads them, who leaves the loop goes on with what stands behind it, and who returns a value with
+    nothing else of the function."""
     if not leaving:
-        return set(owner.env) - {name}
+        return {k for k in owner.env if k not in state.all_assigned or state.is_live(k)} - {name}
     return {k for k in owner.env if k in state.live_behind or " " in k} - {name} if name != RETURNED else set()
 
 

@@ -8,8 +8,8 @@
 
 A TPU's registers hold 32 bits, and its compiler has few operations on less. An array that is neither an argument nor a
 library's is held in int32 where all that is asked of its elements is what they are: converted, compared, chosen,
-stored. What is stored is cut off as its type does; an array that is a result gets it at the end. Where one is computed
-with, its arithmetic is that of its own type, and it stays.
+computed with, stored. What is stored is cut off as its type does; an array that is a result gets it at the end. Where
+one of its elements is kept by a filter, it stays.
 
 A kernel of parallel loops (`in_words`) has the short integers of its block in 32 bits from the load to the store:
 
@@ -98,7 +98,9 @@ class _Holding:
                 return [replace(s, buffer=self.held, index=index, value=self.whole(value))]
             case n.Return(result) if self.name in result_buffers(result):
                 return [n.Alloc(self.name, span=s.span), self.copied(s), s]
-            case n.Library() | n.Scanning() | n.Compact() if self.name in buffers_used(s) | buffers_written(s):
+            case n.Library() | n.Scanning() if self.name in buffers_used(s) | buffers_written(s):
+                raise _Elements
+            case n.Compact(outputs=outputs) if self.name in outputs:
                 raise _Elements
             case _:
                 (made,) = map_block((with_bodies(s, lambda body: ()),), self.change)
@@ -144,6 +146,11 @@ class _Holding:
                 return b.cast(b.map_expr(x, self.change), "int32")
             case Apply("cast", (x,), dtype) if dtype == self.dtype and x.dtype in ("index", "int32", "int64"):
                 return self.cut(b.cast(b.map_expr(x, self.change), "int32"))
+            case Apply(op, args, dtype) if op in (*_WRAPPING, *_CHOOSING) and dtype == self.dtype:
+                if any(a.dtype != dtype for a in args):
+                    raise _Elements
+                made = Apply(op, tuple(map(self.whole, args)), "int32")
+                return self.cut(made) if op in _WRAPPING else made
             case _:
                 raise _Elements
 
