@@ -370,10 +370,12 @@ CUDA_PASSES: tuple[Pass, ...] = (
     multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
+    invert_orders,
     merge_updates,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
     *DEVICE_PASSES[1:_COALESCED],
+    sort_by_networks,  # a thread has a row in its registers
     double_states,  # when copies of states are the states; before array statements become loops
     *(_BEFORE_LOOPS_FOR_CUDA.get(p, p) for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
     settle_differences,  # so that ranges decide what is checked of them
