@@ -153,6 +153,7 @@ from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.fuse.states.updates import merge_updates
 from transkern.fuse.states.whole import hand_out_whole
+from transkern.fuse.waves.skewed import skew_tables
 from transkern.fuse.waves.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
 
@@ -404,6 +405,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     turn_rows,  # what they have become
     carry_elements_for_cuda,
     compare_rounds,  # when nobody looks for places any more
+    skew_tables,
     place_kernels_for_cuda,
     flatten_sums,  # elements that are stored go in words, which ask for all axes
     compute_terms_once,  # where statements stand beside loops anyway
