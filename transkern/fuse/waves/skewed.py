@@ -11,9 +11,9 @@ Threads of a warp that have a diagonal's points stand in as many rows: each of t
 which it takes one element. With as many places for each diagonal as the shorter axis has (`least`), their elements are
 neighbours.
 
-- *Property.* A table of the function's own, of two axes, that is loaded and stored element by element alone; more places
-  in the text go along diagonals, in parallel loops, than go along rows in a nest. Fills with a number go over the
-  memory as it is.
+- *Property.* A table of the function's own, of two axes, that is loaded and stored element by element alone; more
+  places in the text go along diagonals, in parallel loops, than go along rows in a nest. Fills with a number go over
+  the memory as it is.
 - *Legality.* Each element has a place of its own, and all that touches it knows where that is.
 - *Schedule.* At most twice the memory.
 """
