@@ -18,8 +18,9 @@
 - *Legality.* No iteration meets another, so all of one part may come before all of the next; where one stores what
   another one touches, they keep their order. No part may end an iteration.
 - *Schedule.* A thread takes a point of a perfect nest, but a whole row of one that is not: fused for one launch less,
-  a matrix of 700 rows had 700 threads; so had nine directions nine, and eight images eight blocks. In a loop in order a group of threads has the nest,
-  whose warps take a row each where its elements are neighbours: there it stays, without another barrier in each step.
+  a matrix of 700 rows had 700 threads; so had nine directions nine, and eight images eight blocks. In a loop in order a
+  group of threads has the nest, whose warps take a row each where its elements are neighbours: there it stays, without
+  another barrier in each step.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def _around(axes: Sequence[n.Loop], body: tuple[n.Stmt, ...]) -> n.Loop:
 def _steps(
     axes: Sequence[n.Loop], body: Sequence[n.Stmt], buffers: dict[str, n.Buffer], outermost: bool
 ) -> list[tuple[n.Stmt, ...]] | None:
-    """The statements of few iterations, or those of which one has loops for each of its points, each with the names that
-    it needs; None where they do not go apart, or where nothing is gained."""
+    """The statements of few iterations, or those of which one has loops for each of its points, each with the names
+    that it needs; None where they do not go apart, or where nothing is gained."""
     count = b.constant(b.product(tuple(a.stop for a in axes)))
     if any(a.start != b.ZERO or a.step != b.ONE for a in axes):
         return None
@@ -164,9 +165,10 @@ def _have_rows(steps: Sequence[n.Stmt]) -> bool:
     for s in steps:
         if not isinstance(s, n.Loop) or s.kind != "parallel":
             return False
-        while len(s.body) == 1 and isinstance(s.body[0], n.Loop) and s.body[0].kind == "parallel":
-            (s,) = s.body
-        innermost += s.body
+        at = s
+        while len(at.body) == 1 and isinstance(at.body[0], n.Loop) and at.body[0].kind == "parallel":
+            at = at.body[0]
+        innermost += at.body
     return any(isinstance(x, n.Loop) for x in walk(innermost))
 
 

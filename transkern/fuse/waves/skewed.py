@@ -101,8 +101,9 @@ class _Skewing:
 
     def __init__(self, tables: Mapping[str, n.Buffer], names: Names) -> None:
         self.tables, self.names = tables, names
-        named = lambda name: Var(names.fresh(name), "index")  # noqa: E731
-        self.apart = {name: (named(f"{name}_down"), named(f"{name}_right")) for name in tables}
+        self.apart = {
+            name: tuple(Var(names.fresh(f"{name}_{way}"), "index") for way in ("down", "right")) for name in tables
+        }
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out = list[n.Stmt]()
