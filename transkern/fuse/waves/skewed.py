@@ -27,7 +27,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import bodies, map_block, own_parts, touched, walk, with_bodies
+from transkern.ir.traverse import bodies, exprs, map_block, own_parts, touched, walk, with_bodies
 from transkern.records import replace
 
 
@@ -37,11 +37,14 @@ def skew_tables(program: n.Program) -> n.Program:
     if not tables:
         return program
     others = {name for s in walk(program.body) if not isinstance(s, (n.Alloc, n.Store)) for name in touched(s)}
+    others |= {e.buffer for e in exprs(program.body) if isinstance(e, Load) and len(e.index) != 2}
+    others |= {s.buffer for s in walk(program.body) if isinstance(s, n.Store) and len(s.index) != 2}
+    tables = {name: x for name, x in tables.items() if name not in others}
     made = Counter(s.buffer for s in walk(program.body) if isinstance(s, n.Alloc))
     along = Counter[str]()
     for name, weight in _directions(program.body, tables, (), {}):
         along[name] += weight
-    tables = {name: x for name, x in tables.items() if name not in others and made[name] == 1 and along[name] > 0}
+    tables = {name: x for name, x in tables.items() if made[name] == 1 and along[name] > 0}
     if not tables:
         return program
     skewing = _Skewing(tables, Names.of(program))
