@@ -38,7 +38,7 @@ class Limits:
 
 LIMITS = {
     "sigmoid": Limits(40, 56, 128, 4, 64 << 10, 1 << 17),
-    "softmax": Limits(56, 180, 128, 4, 30 << 10, 1024, barriers=2),
+    "softmax": Limits(56, 64, 128, 4, 30 << 10, 1024, barriers=2),
     "max pool, loops": Limits(32, 185, 32, 8, 24 << 10, 1 << 18),
     "add.at": Limits(56, 80, 32, 32, 1 << 10, 4096, moved=7.0, launches=6),  # 32 terms of a place are under way
 }  # fmt: skip

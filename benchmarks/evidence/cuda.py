@@ -18,7 +18,7 @@ from transkern.fuse.checks.guards import OTHER_SIZES
 from transkern.targets import chips
 from transkern.targets.cuda import sass
 from transkern.targets.cuda.sass import KernelCode, LoopCode
-from transkern.targets.cuda.simulator import device, trace
+from transkern.targets.cuda.simulator import device, paths, trace
 from transkern.targets.cuda.simulator.trace import Launched, Site
 
 _PLAIN = {"zeros", "zeros_like", "full", "full_like", "ones", "copy", "concatenate", "stack"}
@@ -29,19 +29,19 @@ _SECTORS_FROM = 0.25
 """A place in a kernel is looked at if it makes so large a part of the requests of the place that makes the most."""
 
 
-def code_of(made: Emitted, arch: str) -> dict[str, KernelCode]:
+def code_of(text: str, arch: str) -> dict[str, KernelCode]:
     """The machine code of each kernel."""
-    if not made.kernels.count("__global__"):
+    if not text.count("__global__"):
         return {}
-    parts = ("code", made.kernels, arch, importlib.metadata.version("nvidia-cuda-nvrtc"), _text(sass))
-    found = remembered(parts, lambda: [dataclasses.asdict(k) for k in sass.inspect(made.kernels, arch)])
+    parts = ("code", text, arch, importlib.metadata.version("nvidia-cuda-nvrtc"), _text(sass))
+    found = remembered(parts, lambda: [dataclasses.asdict(k) for k in sass.inspect(text, arch)])
     loops = lambda k: tuple(LoopCode(**x) for x in k["loops"])  # noqa: E731
     return {k["name"]: KernelCode(**{**k, "loops": loops(k), "around": LoopCode(**k["around"])}) for k in found}
 
 
 def watched(subject: Subject, made: Emitted) -> dict[str, Any]:
     """What a call does: its launches as JSON, and the bytes of arguments and results that it has to move at least."""
-    sources = (_text(trace), _text(trace, "trace.cpp"), _text(trace, "runtime.cpp"))
+    sources = (_text(trace), _text(paths), _text(trace, "trace.cpp"), _text(trace, "runtime.cpp"))
     arguments = ",".join(f"{v.dtype}{v.shape}" if isinstance(v, np.ndarray) else repr(v) for v in made.values)
     return remembered(("watched", *made.texts.values(), arguments, *sources), lambda: _watched(subject, made))
 
@@ -72,6 +72,7 @@ def _watched(subject: Subject, made: Emitted) -> dict[str, Any]:
     return {
         "launches": [dataclasses.asdict(x) for x in watch.launches], "calls": dict(watch.calls),
         "bytes of calls": watch.bytes, "waited": waited, "fewest": fewest, "elements": elements,
+        "entered": sorted(watch.entered),
     }  # fmt: skip
 
 
@@ -150,9 +151,15 @@ def figures(launch: Launched, code: KernelCode, gpu: chips.GPU) -> Figures:
     )  # fmt: skip
 
 
+def _as_it_went(code: KernelCode, gone_through: KernelCode) -> KernelCode:
+    """The code of a kernel with the instructions of the versions that threads go through: of others only the question
+    counts. Registers, and the widths of loads and stores, are those of the whole."""
+    counts = code.counts | {"barrier": gone_through.counts.get("barrier", 0)}
+    return dataclasses.replace(code, counts=counts, loops=gone_through.loops, around=gone_through.around)
+
+
 def _turns(launch: Launched, code: KernelCode) -> float:
-    """How often a block goes through the code around the innermost loops: as often as through its barriers. Where that
-    has a stretch for words and one for elements, both are counted."""
+    """How often a block goes through the code around the innermost loops: as often as through its barriers."""
     return max(1.0, launch.barriers / launch.grid / max(1, code.counts.get("barrier", 0)))
 
 
@@ -181,11 +188,12 @@ def row(subject: Subject, arch: str, gpu: chips.GPU | None = None) -> dict[str, 
             raise
         made = emitted(subject.function, subject.arguments(), "cuda", sizes=True)
         call = watched(subject, made)
-    code = code_of(made, arch)
+    code = code_of(made.kernels, arch)
+    gone_through = code_of(paths.only(made.kernels, {*call["entered"]}), arch)
     found["kernels"] = len(code)
     found["registers"] = max((k.registers for k in code.values()), default=0)
     found["spills"] = sorted(k.name for k in code.values() if k.spills)
-    all_figures = [figures(x, code[x.kernel], gpu) for x in launches_of(call)]
+    all_figures = [figures(x, _as_it_went(code[x.kernel], gone_through[x.kernel]), gpu) for x in launches_of(call)]
     found |= {
         "launches": len(all_figures), "calls": call["calls"], "waits": call["waited"], "fewest bytes": call["fewest"],
         "moved bytes": sum(f.launch.read + f.launch.written for f in all_figures) + call["bytes of calls"],

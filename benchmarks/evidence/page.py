@@ -37,13 +37,14 @@ Of GPUs, for the kernel that takes the most of a function's estimated time:
 - *registers* a thread, the most of all kernels; with \\* where some are spilled.
 - *instructions* of a thread for each point of the loop: those of the innermost loops' machine code for each access,
 times
-  the accesses that the run counts, and the code around the loops, as often as a block passes its barriers. Empty
-  where an innermost loop has no access of memory.
+  the accesses that the run counts, and the code around the loops, as often as a block passes its barriers. Of what no
+  thread of the run goes into (another version of the kernel, what is left beside words), only the question counts.
+  Empty where an innermost loop has no access of memory.
 - *load*, *store*: the widest of the kernel, in bits.
 - *sectors* of 32 bytes that a warp's request of 4 bytes a lane touches, of the worst place in the kernel that makes a
   quarter or more of the requests of the busiest place: 4 is the least for neighbours, 1 for all lanes at one address,
-  32 the most. Requests of 16 bytes a lane count as four. The k-th time that the lanes of a warp come by a place is
-  one request.
+  32 the most. Requests of 16 bytes a lane count as four. Lanes of a warp that come by a place in the same
+  iteration of the loops around it make one request, also where conditions or the lengths of inner loops part them.
 - *in flight*: KiB that a multiprocessor has loads under way for, on average over all of them: bytes that a thread loads
   before an instruction needs one of these (from the machine code), times the threads that are resident and have work.
 - *bytes*: what all launches and calls move, once for each time between two meetings of all blocks, to the fewest: each

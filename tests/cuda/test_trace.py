@@ -8,7 +8,7 @@ import pytest
 from tests.tools import require
 from transkern.targets import chips
 from transkern.targets.cuda.sass import inspect
-from transkern.targets.cuda.simulator import device, trace
+from transkern.targets.cuda.simulator import device, paths, trace
 from transkern.targets.cuda.simulator.trace import Launched, TracedModule, Watch
 
 COPY = """
@@ -33,12 +33,38 @@ extern "C" __global__ void twice(const float *x, float *y, const int n) {
     __syncthreads();
 }
 """
+SOME = """
+extern "C" __global__ void some(const float *x, float *y, const unsigned char *mask, const int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        if (mask[i]) {
+            y[i] = 2 * x[i];
+        }
+    }
+}
+extern "C" __global__ void rows(const float *x, float *y, const int *count, const int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        float sum = 0;
+        for (int k = 0; k < count[i]; k++) {
+            sum += x[k * n + i];
+        }
+        y[i] = sum;
+    }
+}
+extern "C" __global__ void versions(const float *x, float *y, const int n) {
+    const int i = threadIdx.x;
+    if (n < 64) {
+        y[i] = sqrtf(x[i]) / (1 + expf(x[i]) / x[i]);
+    } else {
+        y[i] = x[i];
+    }
+}
+"""
 N = 4096
 
 
-def launch(kernel: str, grid: int, block: int, *args: object) -> Launched:
-    watch = Watch()
-    TracedModule(COPY, watch).launch(kernel, (grid,), (block,), args)
+def launch(kernel: str, grid: int, block: int, *args: object, watch: Watch | None = None) -> Launched:
+    watch = watch or Watch()
+    TracedModule(SOME if f" {kernel}(" in SOME else COPY, watch).launch(kernel, (grid,), (block,), args)
     (found,) = watch.launches
     return found
 
@@ -78,6 +104,41 @@ def test_bytes_count_once_a_launch_and_barriers_once_a_block() -> None:
     assert (found.read, found.written) == (4 * N, 4 * N)
     assert found.barriers == 2 * N // 64 and found.meetings == 0
     assert sum(s.lanes for s in found.sites if not s.write) in (N, 2 * N)  # x[i] is loaded again, or kept
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 1.0])
+def test_lanes_that_parted_make_a_request_by_iteration(share: float) -> None:
+    x, y = arrays()
+    mask = (np.random.default_rng(0).random(N) < share).astype(np.uint8)
+    found = launch("some", 1, 128, x, y, mask, np.int32(N))
+    for site in found.sites:
+        taken = mask if site.parameter != "mask" else np.ones(N)
+        requests = taken.reshape(-1, 32).any(axis=1).sum()
+        touched = taken.reshape(-1, 8).any(axis=1).sum() if site.parameter != "mask" else N // 32
+        assert site.lanes == taken.sum() and site.requests == pytest.approx(requests, rel=0.2)
+        assert site.requests * site.sectors / site.sampled == pytest.approx(touched, rel=0.2)
+
+
+def test_inner_loops_of_different_lengths_meet_by_iteration() -> None:
+    n = 256
+    count = np.arange(n, dtype=np.int32) % 7
+    found = launch("rows", 1, 64, np.ones(7 * n, np.float32), np.zeros(n, np.float32), count, np.int32(n))
+    (load,) = (s for s in found.sites if s.parameter == "x")
+    assert load.lanes == count.sum() and load.requests == 6 * n // 32
+    assert load.sectors <= 4 * load.sampled
+
+
+def test_versions_that_nobody_enters_are_left_out() -> None:
+    require("nvrtc", "nvdisasm", "cuobjdump")
+    whole = next(k for k in inspect(SOME, "sm_90") if k.name == "versions")
+    left = {}
+    for n in (32, 64):
+        watch = Watch()
+        launch("versions", 1, 32, *arrays(32), np.int32(n), watch=watch)
+        text = paths.only(SOME, watch.entered)
+        assert len(text.split("\n")) == len(SOME.split("\n")) and text.count("__trap()") == 5
+        left[n] = next(k for k in inspect(text, "sm_90") if k.name == "versions").around.instructions
+    assert left[64] < left[32] / 2 and left[32] <= whole.around.instructions
 
 
 def test_what_the_host_waits_for_and_calls() -> None:

@@ -154,6 +154,7 @@ from transkern.fuse.states.stored import store_once
 from transkern.fuse.states.unswitch import unswitch_subscripts
 from transkern.fuse.states.updates import merge_updates
 from transkern.fuse.states.whole import hand_out_whole
+from transkern.fuse.waves.skewed import skew_tables
 from transkern.fuse.waves.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
 
@@ -372,10 +373,12 @@ CUDA_PASSES: tuple[Pass, ...] = (
     multiply_in_loops,  # before all that asks for array statements
     DEVICE_PASSES[0],
     count_by_axis,
+    invert_orders,
     merge_updates,
     merge_pieces,  # what is not stored takes no kernel of its own
     turn_operands,  # while copies are array statements
     *DEVICE_PASSES[1:_COALESCED],
+    sort_by_networks,  # a thread has a row in its registers
     double_states,  # when copies of states are the states; before array statements become loops
     *(_BEFORE_LOOPS_FOR_CUDA.get(p, p) for p in DEVICE_PASSES[_COALESCED:_INVARIANT]),
     settle_differences,  # so that ranges decide what is checked of them
@@ -404,6 +407,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     turn_rows,  # what they have become
     carry_elements_for_cuda,
     compare_rounds,  # when nobody looks for places any more
+    skew_tables,
     place_kernels_for_cuda,
     flatten_sums,  # elements that are stored go in words, which ask for all axes
     compute_terms_once,  # where statements stand beside loops anyway

@@ -41,7 +41,8 @@ def ask_sizes_ahead(program: n.Program) -> n.Program:
                 and isinstance(asked := asking.asked(search), n.If)
                 and not (buffers_read(asked.condition) or variables_read(asked.condition) & program.variables.keys())
             ):  # fmt: skip
-                out.append(replace(asked, then=copies.of((made, search, check))))
+                if asked.condition != b.FALSE:  # else types tell: bytes in a table of 256
+                    out.append(replace(asked, then=copies.of((made, search, check))))
                 del rest[:3]
             case _:
                 out.append(rest.pop(0))

@@ -12,12 +12,15 @@
 
 - *Property.* In a parallel loop stands one long parallel loop, and beside it statements without loops that hand no
   variables to it, and take none from it. Or the loop is known to have up to 32 iterations, and has long parallel loops
-  one behind the other; what an iteration has for itself gets memory for all of them.
+  one behind the other; what an iteration has for itself gets memory for all of them. Or it stands in no loop in order,
+  and has parallel loops one behind the other of which one has loops for each point: groups of channels in images, which
+  are normalised, and then scaled.
 - *Legality.* No iteration meets another, so all of one part may come before all of the next; where one stores what
   another one touches, they keep their order. No part may end an iteration.
 - *Schedule.* A thread takes a point of a perfect nest, but a whole row of one that is not: fused for one launch less,
-  a matrix of 700 rows had 700 threads; so had nine directions nine. In a loop in order a group of threads has the nest,
-  whose warps take a row each where its elements are neighbours: there it stays, without another barrier in each step.
+  a matrix of 700 rows had 700 threads; so had nine directions nine, and eight images eight blocks. In a loop in order a
+  group of threads has the nest, whose warps take a row each where its elements are neighbours: there it stays, without
+  another barrier in each step.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ def part_nests(program: n.Program) -> n.Program:
         out: list[n.Stmt] = []
         for s in statements:
             if isinstance(s, n.Loop) and s.kind == "parallel":
-                out += parted(s)
+                out += parted(s, outermost=True)
             elif isinstance(s, n.Loop | n.While):
                 out.append(with_bodies(s, inside))
             else:
@@ -74,13 +77,13 @@ def part_nests(program: n.Program) -> n.Program:
                 out.append(with_bodies(s, inside))
         return tuple(out)
 
-    def parted(loop: n.Loop) -> list[n.Stmt]:
+    def parted(loop: n.Loop, outermost: bool = False) -> list[n.Stmt]:
         axes, body = [loop], loop.body
         while len(body) == 1 and isinstance(body[0], n.Loop) and body[0].kind == "parallel":
             axes.append(body[0])
             body = body[0].body
         out: list[n.Stmt] = []
-        parts = _steps(axes, body, buffers)
+        parts = _steps(axes, body, buffers, outermost)
         if parts is not None:
             out += [s for s in body if isinstance(s, n.Alloc)]
             parts = [_for_all(part, axes, out) for part in parts]
@@ -96,7 +99,7 @@ def part_nests(program: n.Program) -> n.Program:
             whole = _around(axes, part)
             if k:
                 whole = with_own_names(whole, names, variables, buffers)
-            out += parted(whole) if any(isinstance(s, n.Loop) for s in part) else [whole]
+            out += parted(whole, outermost) if any(isinstance(s, n.Loop) for s in part) else [whole]
         return out
 
     return replace(program, body=block(program.body), variables=variables, buffers=buffers)
@@ -124,15 +127,18 @@ def _around(axes: Sequence[n.Loop], body: tuple[n.Stmt, ...]) -> n.Loop:
 
 
 def _steps(
-    axes: Sequence[n.Loop], body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]
+    axes: Sequence[n.Loop], body: Sequence[n.Stmt], buffers: dict[str, n.Buffer], outermost: bool
 ) -> list[tuple[n.Stmt, ...]] | None:
-    """The statements of few iterations, each with the names that it needs; None where they do not go apart, or where
-    nothing is gained."""
-    few = b.constant(b.product(tuple(a.stop for a in axes)))
-    if few is None or few > _LONG or any(a.start != b.ZERO or a.step != b.ONE for a in axes):
+    """The statements of few iterations, or those of which one has loops for each of its points, each with the names
+    that it needs; None where they do not go apart, or where nothing is gained."""
+    count = b.constant(b.product(tuple(a.stop for a in axes)))
+    if any(a.start != b.ZERO or a.step != b.ONE for a in axes):
         return None
     lets = [s for s in body if isinstance(s, n.Let)]
     steps = [s for s in body if not isinstance(s, n.Let | n.Alloc)]
+    if count is None or count > _LONG:
+        if not outermost or len(lets) + len(steps) < len(body) or not _have_rows(steps):
+            return None
     long = sum(isinstance(s, n.Loop) and s.kind == "parallel" and _is_long(s) for s in steps)
     if len(steps) < 2 or not long or not all(isinstance(s, _PLAIN) for s in walk(steps)):
         return None
@@ -151,6 +157,19 @@ def _steps(
         if any(mine & (scalars_used(x) | scalars_set(x)) for x in (*steps[:k], *steps[k + 1 :])):
             return None
     return [_with_names(lets, body, [s]) for s in steps]
+
+
+def _have_rows(steps: Sequence[n.Stmt]) -> bool:
+    """Whether all are parallel loops, and one of them has loops for each point of its nest."""
+    innermost = list[n.Stmt]()
+    for s in steps:
+        if not isinstance(s, n.Loop) or s.kind != "parallel":
+            return False
+        at = s
+        while len(at.body) == 1 and isinstance(at.body[0], n.Loop) and at.body[0].kind == "parallel":
+            at = at.body[0]
+        innermost += at.body
+    return any(isinstance(x, n.Loop) for x in walk(innermost))
 
 
 def _for_all(part: tuple[n.Stmt, ...], axes: Sequence[n.Loop], allocs: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -52,6 +52,7 @@ from transkern.targets.cuda.nests import (
     nest,
     one_loop,
     own,
+    rows_for_warps,
     runs_along_rows,
     shared,
     steps_between_barriers,
@@ -141,12 +142,13 @@ class KernelPrinter:
 
     def may_be_shared(self, kernel: n.Kernel, loop: n.Loop, rows: KernelText) -> bool:
         """Whether a call may have rows of fewer elements than a warp has lanes, and threads could have one each, or so
-        long ones that several blocks could have one."""
+        long ones that several blocks could have one. What is a warp's own in a block would be a thread's."""
         length, (axes, inner) = b.constant(rows.launch.counts[1]), nest(loop)
         least = 0 if any(map(stores_elements, shared(inner))) else SHORT_ROWS  # those that are stored have a block each
         return (
             kernel.placement == "grid" and not (has_guards(loop) or rows.partials or rows.slices)
             and (length is None or not least <= length < MANY_STEPS * SHARING) and shares_nest(axes, inner)
+            and not any(isinstance(s, n.Loop) and rows_for_warps(s) for s in shared(inner))
         )  # fmt: skip
 
     def grid(self, kernel: n.Kernel, loop: n.Loop, by_points: bool = False, alone: bool = False) -> KernelText:

@@ -108,8 +108,10 @@ def alloc_dims(program: n.Program, kernel: n.Kernel) -> dict[str, tuple[Expr, ..
 def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
     """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along. A
     loop that goes along two dimensions at once (a diagonal) has no more than the shorter one; another one beside it (a
-    diagonal's sweep) no more than it says itself."""
-    found: dict[Expr, None] = {}
+    diagonal's sweep) no more than it says itself. A place that is counted through all of an array tells nothing of
+    loops of which others tell."""
+    found: dict[Expr, frozenset[str]] = {}
+    counted: dict[Expr, frozenset[str]] = {}
     axes: dict[str, frozenset[str]] = {}  # the parallel loops that a name goes along
     ends = _known_ends(kernel)
     made_here = alloc_dims(program, kernel)
@@ -123,7 +125,8 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
     touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
     for buffer, index in touched:
         dims = made_here.get(buffer) or program.buffers[buffer].dims
-        if len(dims) != len(index):
+        bounds = found if len(dims) == len(index) else counted
+        if bounds is counted:
             dims = (b.product(dims),)
         sizes: dict[frozenset[str], Expr] = {}
         for d, e in zip(dims, index, strict=True):
@@ -136,8 +139,8 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
             elif loops:
                 sizes[loops] = b.mul(sizes[loops], d) if loops in sizes else d
         if sizes:
-            found[b.product(tuple(sizes.values()))] = None
-    return tuple(found)
+            bounds[b.product(tuple(sizes.values()))] = frozenset[str]().union(*sizes)
+    return (*found, *(size for size, loops in counted.items() if loops not in found.values() and size not in found))
 
 
 def _known_ends(kernel: n.Kernel) -> dict[str, Expr]:

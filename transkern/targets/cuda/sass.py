@@ -128,7 +128,7 @@ def read_cubin(image: bytes) -> list[KernelCode]:
         lines, labels = _read(body)
         used = resources.get(name, {})
         end = max((k for k, (operation, _) in enumerate(lines) if operation == "EXIT"), default=len(lines))
-        inner = [(low, high) for low, high in _innermost(lines, labels) if low < end]
+        inner = [(low, high) for low, high in _innermost(lines, labels) if high <= end]  # slow paths jump back
         inside = {k for low, high in inner for k in range(low, high)}
         kernels.append(
             KernelCode(

@@ -1,13 +1,14 @@
 """Elementwise kernels along memory: elements are loaded and stored in words of 16 bytes.
 
 Where each access of a nest is to one and the same position, the nest is one loop over memory; where accesses run along
-the rows of their arrays, or are the same for a whole row, it is a loop over rows of words. What happens to an element
-stands in a function of its own, `<kernel>_at`, whose parameters are named after the arrays.
+the rows of their arrays, also rows that data choose, or are the same for a whole row, it is a loop over rows of words.
+What happens to an element stands in a function of its own, `<kernel>_at`, whose parameters are named after the arrays.
+A table in which each element looks up a place of its own goes there as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from transkern.ir import build as b
@@ -55,9 +56,10 @@ def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> K
     found = nest_of(s)
     if found is None:
         return None
-    accesses = _accesses(unit.program, found)
-    if accesses is None or not any(a.along for a in accesses):
+    sought = _accesses(unit.program, found)
+    if sought is None or not any(a.along for a in sought[0]):
         return None
+    accesses, tables = sought
     width = _BYTES // max(itemsize(a.buffer.dtype) for a in accesses if a.along)
     whole = all(a.index == found.axes and a.buffer.dims[1:] == found.extents[1:] for a in accesses)
     if not whole and not _worth_words(found, accesses, width):
@@ -66,12 +68,14 @@ def kernel(unit: Unit, s: n.Kernel, opening: Sequence[str], full: n.Kernel) -> K
     if opening:
         params.append("long long *error_records")
     consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in found.lets]]}
-    values = {e.name for e in exprs(_elements_only(found.inner)) if isinstance(e, Var)} - scalars_set(found.inner[0])
+    values = {e.name for e in exprs(_elements_only(found.inner, tables)) if isinstance(e, Var)}
+    values |= {v for t in tables for size in unit.program.buffers[t].dims[1:] for v in variables_read(size)}
+    values -= scalars_set(found.inner[0])
     values -= {name for x in found.inner for name in scalars_set(x)}
     given = [v for k, v in consts.items() if k in values] + [v for v in found.axes if v.name in values]
     if whole and any(v in given for v in found.axes) and len(found.axes) > 1:
         return None  # the position in a row is not known where the nest is one loop
-    printing = _Printing(unit, ident(s.name), found, accesses, given, width)
+    printing = _Printing(unit, ident(s.name), found, accesses, tables, given, width)
     text = printing.element_function()
     body = Body(unit)
     for x in found.lets:
@@ -96,8 +100,9 @@ def _worth_words(nest: Nest, accesses: list[_Access], width: int) -> bool:
 
 class _Printing:
     def __init__(
-        self, unit: Unit, name: str, nest: Nest, accesses: list[_Access], given: list[Var], width: int
-    ) -> None:
+        self, unit: Unit, name: str, nest: Nest, accesses: list[_Access], tables: Sequence[str], given: list[Var],
+        width: int,
+    ) -> None:  # fmt: skip
         self.unit, self.name, self.nest, self.accesses, self.given, self.width = (
             unit,
             name,
@@ -106,6 +111,7 @@ class _Printing:
             given,
             width,
         )
+        self.tables = tables
         self.along = [a for a in accesses if a.along]
         self.element = f"{name}_at"
         while self.element in unit.kernels:  # of an array `u_at` beside `u`
@@ -117,6 +123,8 @@ class _Printing:
         names = {(a.buffer.name, a.index): a.name for a in self.accesses}
 
         def value(e: Expr) -> Expr | None:
+            if isinstance(e, Load) and e.buffer in self.tables:
+                return Load(e.buffer, tuple(b.map_expr(i, value) for i in e.index), e.dtype)
             return Var(names[e.buffer, e.index], e.dtype) if isinstance(e, Load) else None
 
         for x in self.nest.inner:
@@ -129,12 +137,14 @@ class _Printing:
                 at.statement(map_statement(x, value))
         kinds = [f"{TYPES[a.buffer.dtype]} &" if a.stored else f"const {TYPES[a.buffer.dtype]} " for a in self.accesses]
         params = [kind + a.name for kind, a in zip(kinds, self.accesses, strict=True)]
+        params += [f"const {TYPES[self.unit.program.buffers[t].dtype]} *{ident(t)}" for t in self.tables]
         params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in self.given]
         return f"{PREFIX} void {self.element}({wrapped(params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
 
     def call(self, body: Body, element: str, at: str) -> str:
         """The call for one element: `element` spells an array's, `at` the position on the last axis."""
         texts = [element.format(a.name) if a.along else f"{a.name}_row" for a in self.accesses]
+        texts += [ident(t) for t in self.tables]
         texts += [at if v == self.nest.axes[-1] else ident(v.name) for v in self.given]
         return f"{self.element}({wrapped(texts, 100, 4 * body.depth + 12)});"
 
@@ -237,12 +247,23 @@ def nest_of(s: n.Kernel) -> Nest | None:
     return Nest(tuple(Var(a.axis, "index") for a in axes), tuple(a.stop for a in axes), lets, inner)
 
 
-def _accesses(program: n.Program, nest: Nest) -> list[_Access] | None:
-    """The places that the nest touches, or None where one of them does not run along a row."""
+def _accesses(program: n.Program, nest: Nest) -> tuple[list[_Access], list[str]] | None:
+    """The places that the nest touches, and the tables in which each element looks up another; None where one does not
+    run along a row."""
     found: dict[tuple[str, tuple[Expr, ...]], _Access] = {}
+    tables: list[str] = []
+    choosing: set[str] = set()  # what tells which rows
     inside = {name for x in nest.inner for name in scalars_set(x)}
     taken = set(program.buffers) | {v.name for v in nest.axes} | inside
     last = nest.axes[-1]
+    counting = {last.name}  # and what is computed of it
+    for s in nest.inner:
+        counting |= scalars_set(s) if isinstance(s, n.Let) and _beside(s.value, counting) else set()
+
+    def varies(index: tuple[Expr, ...]) -> bool:
+        """Whether data give each element another place."""
+        loaded = (e for i in index for e in _parts(i) if isinstance(e, Load))
+        return any(variables_read(i) & inside for i in index) or any(last.name in variables_read(e) for e in loaded)
 
     def place(buffer: str, index: tuple[Expr, ...]) -> _Access | None:
         if (buffer, index) in found:
@@ -251,10 +272,11 @@ def _accesses(program: n.Program, nest: Nest) -> list[_Access] | None:
         if (
             info.layout != "C"
             or len(index) != len(info.dims)
-            or any(isinstance(e, Load) for i in index for e in _parts(i))
-            or any(variables_read(i) & inside for i in index)  # each element has another place
+            or varies(index)
+            or any(isinstance(e, Load) for e in _parts(index[-1]))
         ):
             return None
+        choosing.update(e.buffer for i in index for e in _parts(i) if isinstance(e, Load))
         within = [last.name in variables_read(e) for e in index]
         if any(within):
             terms, _ = b.affine(index[-1])
@@ -268,8 +290,20 @@ def _accesses(program: n.Program, nest: Nest) -> list[_Access] | None:
         found[buffer, index] = _Access(name, info, index, any(within))
         return found[buffer, index]
 
+    def look_up(load: Load, sure: bool) -> Iterator[tuple[Load, bool]]:
+        """What a load looks up is loaded along the row."""
+        if not varies(load.index):
+            yield load, sure
+        elif program.buffers[load.buffer].layout == "C" and not any(_beside(i, counting) for i in load.index):
+            tables.append(load.buffer)
+            for i in load.index:
+                for part, known in loads_of(n.Let("", i)):
+                    yield from look_up(part, sure and known)
+        else:
+            yield load, sure  # neither, as `place` says
+
     for s in nest.inner:
-        for load, sure in loads_of(s):
+        for load, sure in (x for given in loads_of(s) for x in look_up(*given)):
             access = place(load.buffer, load.index)
             if access is None or not (sure or is_inside(access.buffer, access.index, nest)):
                 return None
@@ -284,7 +318,14 @@ def _accesses(program: n.Program, nest: Nest) -> list[_Access] | None:
     stored = {a.buffer.name for a in found.values() if a.stored}
     if any(sum(a.buffer.name == name for a in found.values()) > 1 for name in stored):
         return None
-    return list(found.values())
+    if stored & choosing or any(a.along and a.buffer.name in tables for a in found.values()):
+        return None
+    return [a for a in found.values() if a.buffer.name not in tables], list(dict.fromkeys(tables))
+
+
+def _beside(e: Expr, counting: Set[str]) -> bool:
+    """Whether an expression asks for the position on an axis, but to load what tells a place."""
+    return bool(variables_read(b.map_expr(e, lambda x: b.ZERO if isinstance(x, Load) else None)) & counting)
 
 
 def is_inside(buffer: n.Buffer, index: Sequence[Expr], nest: Nest) -> bool:
@@ -324,10 +365,13 @@ def _parts(e: Expr) -> Iterator[Expr]:
     return exprs((n.Let("", e),))
 
 
-def _elements_only(inner: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-    """The statements without subscripts: what is left is what the element's function computes with."""
+def _elements_only(inner: tuple[n.Stmt, ...], tables: Sequence[str]) -> tuple[n.Stmt, ...]:
+    """The statements without subscripts, but for those of tables: what is left is what the element's function computes
+    with."""
 
     def bare(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer in tables:
+            return Load(e.buffer, tuple(b.map_expr(i, bare) for i in e.index), e.dtype)
         return Load(e.buffer, (), e.dtype) if isinstance(e, Load) else None
 
     return tuple(map_statement(n.Let("", x.value), bare) for x in inner if isinstance(x, (n.Let, n.Store)))

@@ -1,12 +1,14 @@
 // What a kernel's threads ask of memory, access by access: the functions that -fsanitize=thread puts before each load and
 // store of the kernel's file, without ThreadSanitizer behind them (trace.py).
 //
-// A site is a place in the machine code of the CPU. The k-th time that each lane of a warp comes by a site is taken as
-// one request of the warp: as on a device, unless lanes have parted and meet again in another iteration.
+// A site is a place in the machine code of the CPU. Lanes of a warp that come by a site in the same iteration of the loops
+// around it (paths.py) make one request; of several times within it, each k-th time.
 #include <stdint.h>
 #include <string.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +20,10 @@ namespace {
 
 constexpr unsigned LANES = 32;
 constexpr unsigned SAMPLED = 24;  // of each site, so many accesses of a thread are kept with their addresses
+constexpr unsigned DEPTH = 4;     // loops around an access, of which the iteration is known
 constexpr uint64_t SECTOR = 32;
+
+using Place = std::array<uint32_t, DEPTH + 1>;  // iterations, and how often before in these
 
 struct Region {
     uint64_t low, high;
@@ -29,11 +34,13 @@ struct Site {
     uint64_t lanes;     // accesses of threads
     uint64_t requests;  // of warps
     uint64_t sampled, sectors, asked;  // of the sampled requests: how many, sectors, bytes that lanes asked for
+    uint64_t least;  // requests that these would be if lanes waited for each other's k-th time
 };
 
 struct Access {
-    uint32_t site, warp, turn, size;
+    uint32_t site, thread, turn, size;
     uint64_t address;  // from the array's start, which a device puts at a sector's
+    Place place;
 };
 
 struct Bits {
@@ -53,6 +60,8 @@ std::vector<Site> sites;
 std::vector<std::vector<uint32_t>> turns;  // by site, by thread of those that run at once
 std::unordered_map<uint64_t, uint32_t> numbers;  // of sites, by address and region
 std::vector<Access> kept;
+std::vector<Place> places;  // by thread
+std::set<uint32_t> entered;  // blocks of the text, by their lines
 std::vector<uint32_t> accesses;  // by thread
 bool together;                   // all blocks at once
 const volatile unsigned* arrived;  // where the blocks of a grid count how often they came to meet
@@ -62,6 +71,13 @@ uint64_t meetings() { return arrived ? *arrived / meeting : 0; }
 
 uint64_t block_number() {
     return blockIdx.x + uint64_t(gridDim.x) * (blockIdx.y + uint64_t(gridDim.y) * blockIdx.z);
+}
+
+// Among those that run at once.
+uint64_t thread_number(const uint64_t block) {
+    const uint64_t in_block =
+        threadIdx.x + uint64_t(blockDim.x) * (threadIdx.y + uint64_t(blockDim.y) * threadIdx.z);
+    return in_block + (together ? block * block_threads : 0);
 }
 
 bool is_sampled(uint64_t block) {
@@ -76,6 +92,32 @@ void meet() {
             moved[write][r] += SECTOR * bits[write][r].count();
             std::fill(bits[write][r].words.begin(), bits[write][r].words.end(), 0);
         }
+}
+
+// The requests among the accesses of a warp by a site, which are sorted by thread.
+void count_requests(const size_t first, const size_t end, const Place& upto) {
+    Site& site = sites[kept[first].site];
+    std::vector<uint64_t> touched;
+    uint64_t most = 0, mine = 0;
+    for (size_t k = first; k < end; k++) {
+        mine = k > first && kept[k].thread == kept[k - 1].thread ? mine : 0;
+        most = std::max(most, mine += kept[k].place <= upto);
+    }
+    site.least += most;
+    std::sort(kept.begin() + first, kept.begin() + end,
+              [](const Access& a, const Access& b) { return a.place < b.place; });
+    for (size_t k = first; k < end && kept[k].place <= upto;) {
+        const Place here = kept[k].place;
+        touched.clear();
+        for (; k < end && kept[k].place == here; k++) {
+            for (uint64_t s = kept[k].address / SECTOR; s <= (kept[k].address + kept[k].size - 1) / SECTOR; s++)
+                touched.push_back(s);
+            site.asked += kept[k].size;
+        }
+        std::sort(touched.begin(), touched.end());
+        site.sampled++;
+        site.sectors += static_cast<uint64_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
+    }
 }
 
 // The threads that ran have ended.
@@ -96,26 +138,28 @@ void settle() {
         busy += count > 0;
         count = 0;
     }
+    for (Place& place : places) place.fill(0);
     std::sort(kept.begin(), kept.end(), [](const Access& a, const Access& b) {
         if (a.site != b.site) return a.site < b.site;
-        return a.warp != b.warp ? a.warp < b.warp : a.turn < b.turn;
+        return a.thread != b.thread ? a.thread < b.thread : a.turn < b.turn;
     });
-    std::vector<uint64_t> touched;
-    for (size_t k = 0; k < kept.size();) {
-        const Access& first = kept[k];
-        touched.clear();
-        uint64_t asked = 0;
-        for (; k < kept.size() && kept[k].site == first.site && kept[k].warp == first.warp && kept[k].turn == first.turn;
-             k++) {
-            for (uint64_t s = kept[k].address / SECTOR; s <= (kept[k].address + kept[k].size - 1) / SECTOR; s++)
-                touched.push_back(s);
-            asked += kept[k].size;
+    // What a thread did beyond the accesses that are kept is not known: iterations count up to the first such.
+    for (size_t first = 0; first < kept.size();) {
+        size_t end = first;
+        Place upto;
+        upto.fill(~0u);
+        while (end < kept.size() && kept[end].site == kept[first].site &&
+               kept[end].thread / LANES == kept[first].thread / LANES) {
+            const bool again = end > first && kept[end].thread == kept[end - 1].thread;
+            Place& place = kept[end].place;
+            place[DEPTH] = 0;
+            if (again && std::equal(place.begin(), place.begin() + DEPTH, kept[end - 1].place.begin()))
+                place[DEPTH] = kept[end - 1].place[DEPTH] + 1;
+            if (kept[end].turn == SAMPLED - 1) upto = std::min(upto, place);
+            end++;
         }
-        std::sort(touched.begin(), touched.end());
-        Site& site = sites[first.site];
-        site.sampled++;
-        site.sectors += static_cast<uint64_t>(std::unique(touched.begin(), touched.end()) - touched.begin());
-        site.asked += asked;
+        count_requests(first, end, upto);
+        first = end;
     }
     kept.clear();
 }
@@ -125,9 +169,19 @@ uint32_t site_number(uint64_t place, size_t region, uint64_t size, bool write) {
     const auto found = numbers.find(key);
     if (found != numbers.end()) return found->second;
     const uint32_t number = static_cast<uint32_t>(sites.size());
-    sites.push_back(Site{region, size, write, 0, 0, 0, 0, 0});
+    sites.push_back(Site{region, size, write, 0, 0, 0, 0, 0, 0});
     turns.emplace_back(threads, 0);
     return numbers[key] = number;
+}
+
+// Which block runs; where it is another than before, that has ended.
+uint64_t begin_block() {
+    const uint64_t block = block_number();
+    if (block != seen_block) {
+        if (!together) settle();
+        seen_block = block;
+    }
+    return block;
 }
 
 void note(uint64_t address, uint64_t size, bool write, uint64_t place) {
@@ -135,18 +189,12 @@ void note(uint64_t address, uint64_t size, bool write, uint64_t place) {
     size_t region = 0;
     while (region < regions.size() && !(address >= regions[region].low && address < regions[region].high)) region++;
     if (region == regions.size()) return;
-    const uint64_t block = block_number();
-    if (block != seen_block) {
-        if (!together) settle();
-        seen_block = block;
-    }
+    const uint64_t block = begin_block();
     if (const uint64_t now = meetings(); now > met) {  // once all have left it is none again
         meet();
         met = now;
     }
-    const uint64_t in_block =
-        threadIdx.x + uint64_t(blockDim.x) * (threadIdx.y + uint64_t(blockDim.y) * threadIdx.z);
-    const uint64_t thread = in_block + (together ? block * block_threads : 0);
+    const uint64_t thread = thread_number(block);
     const uint32_t site = site_number(place, region, size, write);
     const uint32_t turn = turns[site][thread]++;
     accesses[thread]++;
@@ -154,8 +202,8 @@ void note(uint64_t address, uint64_t size, bool write, uint64_t place) {
     std::vector<uint64_t>& words = bits[write][region].words;
     for (uint64_t s = low; s <= high && s / 64 < words.size(); s++) words[s / 64] |= 1ull << s % 64;
     if (turn < SAMPLED && is_sampled(block))
-        kept.push_back(Access{site, static_cast<uint32_t>(thread / LANES), turn, static_cast<uint32_t>(size),
-                              address - regions[region].low});
+        kept.push_back(Access{site, static_cast<uint32_t>(thread), turn, static_cast<uint32_t>(size),
+                              address - regions[region].low, places[thread]});
 }
 
 }  // namespace
@@ -181,6 +229,8 @@ extern "C" void transkern_trace_begin(const uint64_t* given, uint64_t count, con
     numbers.clear();
     kept.clear();
     accesses.assign(threads, 0);
+    places.assign(threads, Place{});
+    entered.clear();
     seen_block = ~0ull;
     longest = busy = met = 0;
     arrived = counter, meeting = blocks ? blocks : uint64_t(sizes[0]) * sizes[1] * sizes[2];
@@ -198,7 +248,34 @@ extern "C" uint64_t transkern_trace_end(uint64_t* totals, uint64_t* read, uint64
     totals[2] = transkern_sim_barriers;
     totals[3] = std::max(met, meetings());
     for (size_t r = 0; r < regions.size(); r++) read[r] = moved[0][r], written[r] = moved[1][r];
+    for (Site& site : sites)  // lanes that part, and meet again elsewhere, make more requests than each k-th time
+        if (site.least) site.requests = site.requests * site.sampled / site.least;
     return sites.size();
+}
+
+// The blocks of the text that were entered; returns how many.
+extern "C" uint64_t transkern_trace_entered(uint32_t* found) {
+    if (found) std::copy(entered.begin(), entered.end(), found);
+    return entered.size();
+}
+
+// An iteration of the loop of this depth begins; it has ended.
+extern "C" void transkern_trace_turn(unsigned depth) {
+    if (!active || depth >= DEPTH) return;
+    begin_block();
+    Place& place = places[thread_number(block_number())];
+    place[depth]++;
+    std::fill(place.begin() + depth + 1, place.end(), 0);
+}
+extern "C" void transkern_trace_leave(unsigned depth) {
+    if (!active || depth >= DEPTH) return;
+    Place& place = places[thread_number(block_number())];
+    std::fill(place.begin() + depth, place.end(), 0);
+}
+extern "C" void transkern_trace_enter(unsigned line) {
+    static uint32_t last = 0;
+    if (!active || (last == line && !entered.empty())) return;
+    entered.insert(last = line);
 }
 
 extern "C" void transkern_trace_sites(uint64_t* found) { memcpy(found, sites.data(), sites.size() * sizeof(Site)); }

@@ -6,9 +6,9 @@
     for launch in watch.launches: print(launch)
 
 The kernel's file is built with the calls that ``-fsanitize=thread`` puts before each access of memory; `trace.cpp`
-stands behind them in ThreadSanitizer's place, and counts. So addresses are those that the kernel's own index
-expressions give, at the sizes of the call; nothing is assumed of them. What NVRTC would load once and g++ loads twice
-is counted twice.
+stands behind them in ThreadSanitizer's place, and counts; `paths.py` adds calls that tell where threads are. So
+addresses are those that the kernel's own index expressions give, at the sizes of the call; nothing is assumed of them.
+What NVRTC would load once and g++ loads twice is counted twice.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from transkern.targets.cuda.load import executed
 
 from . import device
 from .compile import _COMMON, _KERNEL_FLAGS, Module, _compile, _load_runtime, _precompiled, launch_sizes
+from .paths import told
 from .source import translate
 
 _FLAGS = (*_KERNEL_FLAGS, "-O1", "-fno-tree-sra", "-fsanitize=thread", "-U__SANITIZE_THREAD__")
 """`-fno-tree-sra`: words of several elements stay whole."""
-_SITE = 8
+_SITE = 9
 """Numbers that `trace.cpp` says of a site."""
 _UNSEEN = ("grid_memory", "shared_memory", "arrived", "error")
 """Parameters behind which blocks meet and failures are told: no data."""
@@ -86,13 +87,15 @@ class Launched:
 @dataclass(slots=True)
 class Watch:
     """What a call did: `launches` in order, `calls` of libraries by name, the `bytes` that these read and wrote at
-    least, how often the host `waited` for a value, and the arrays (by address) that were `read`."""
+    least, how often the host `waited` for a value, the arrays (by address) that were `read`, and the blocks of the
+    text, by their lines, that some thread has `entered`."""
 
     launches: list[Launched] = field(default_factory=list)
     calls: collections.Counter[str] = field(default_factory=collections.Counter)
     bytes: int = 0
     waited: int = 0
     read: set[int] = field(default_factory=set)
+    entered: set[int] = field(default_factory=set)
 
 
 class TracedModule(Module):
@@ -136,9 +139,12 @@ class TracedModule(Module):
         table = (ctypes.c_uint64 * (_SITE * max(1, count)))()
         self._trace.transkern_trace_sites(table)
         sites = tuple(
-            Site(names[row[0]][0], names[row[0]][1], row[1], bool(row[2]), *row[3:])
+            Site(names[row[0]][0], names[row[0]][1], row[1], bool(row[2]), *row[3:8])
             for row in (table[_SITE * k : _SITE * (k + 1)] for k in range(count))
         )
+        lines = (ctypes.c_uint32 * self._trace.transkern_trace_entered(None))()
+        self._trace.transkern_trace_entered(lines)
+        self._watch.entered |= set(lines)
         self._watch.read |= {ends[2 * table[_SITE * k]] for k in range(count) if not table[_SITE * k + 2]}
         self._watch.launches.append(
             Launched(
@@ -150,7 +156,7 @@ class TracedModule(Module):
 
 def build(text: str, cache: Path | None = None) -> Path:
     """`text` as a shared object whose accesses are told to `trace.cpp`; errors as for `compile.build`."""
-    part = _compile(translate(text), (*_precompiled(_FLAGS, cache), "-c"), (), ".o", cache)
+    part = _compile(translate(told(text)), (*_precompiled(_FLAGS, cache), "-c"), (), ".o", cache)
     return _compile("", ("-shared", "-Wl,-Bsymbolic"), (part,), "-traced.so", cache)
 
 
@@ -162,7 +168,7 @@ def _load_trace(cache: Path | None) -> ctypes.CDLL:
         flags = (*_COMMON, "-O2", "-shared")
         text = Path(__file__).with_name("trace.cpp").read_text()  # with its text, its key changes
         made = ctypes.CDLL(str(_compile(text, flags, (), "-trace.so", cache)), mode=ctypes.RTLD_GLOBAL)
-        made.transkern_trace_end.restype = ctypes.c_uint64
+        made.transkern_trace_end.restype = made.transkern_trace_entered.restype = ctypes.c_uint64
         made.transkern_trace_begin.argtypes = [
             ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64,
         ]  # fmt: skip
