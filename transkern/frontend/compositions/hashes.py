@@ -71,23 +71,20 @@ def find(keys: Any, alive: Any, codes: Any, table: Any, key: Any, code: Any) -> 
     mask = np.int64(len(table) - 1)
     perturb = np.int64(code)
     first = perturb & mask
-    place = first
-    left = np.int64(9 if first + 9 <= mask else 0)
+    beside = np.int64(0)  # of nine neighbours
     free = np.int64(-1)
-    number = table[place]
+    number = table[first]
     while number >= 0 and (alive[number] == 0 or codes[number] != code or keys[number] != key):
         if alive[number] == 0:
-            free = place
-        if left > 0:
-            left -= 1
-            place += 1
+            free = first + beside
+        if beside < 9 and first + 9 <= mask:
+            beside += 1
         else:
             perturb = (perturb >> 5) & _POSITIVE
             first = (first * 5 + 1 + perturb) & mask
-            place = first
-            left = np.int64(9 if first + 9 <= mask else 0)
-        number = table[place]
-    return number if number >= 0 else int(-1 - (place if free < 0 else free))
+            beside = np.int64(0)
+        number = table[first + beside]
+    return number if number >= 0 else int(-1 - (first + beside if free < 0 else free))
 
 
 def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: Any) -> None:
@@ -108,18 +105,15 @@ def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: A
         number = spare[at]
         perturb = np.int64(codes[number])
         first = perturb & mask
-        place = first
-        left = np.int64(9 if first + 9 <= mask else 0)
-        while table[place] >= 0:
-            if left > 0:
-                left -= 1
-                place += 1
+        beside = np.int64(0)
+        while table[first + beside] >= 0:
+            if beside < 9 and first + 9 <= mask:
+                beside += 1
             else:
                 perturb = (perturb >> 5) & _POSITIVE
                 first = (first * 5 + 1 + perturb) & mask
-                place = first
-                left = np.int64(9 if first + 9 <= mask else 0)
-        table[place] = number
+                beside = np.int64(0)
+        table[first + beside] = number
     info[1] = info[0]
 
 

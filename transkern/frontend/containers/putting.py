@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import Finding, MustGrow, NotKnown
@@ -16,9 +15,11 @@ from transkern.frontend.containers.list_types import (
     columns_of,
     fail_differ,
     list_type,
+    make_optional,
     must_hold,
     note_kinds,
     of_integers,
+    put_off,
     tag,
     tag_of,
     tells_its_type,
@@ -83,8 +84,13 @@ def _make_room_behind_none(ctx: Context, held: GrowingList) -> None:
             list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
 
 
-def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
-    """A list has None in it: the translation begins anew, with such a one."""
+def become_optional(ctx: Context, owner: GrowingList) -> None:
+    """A list gets None: one that has had nothing yet is one with None from here on, as a list becomes one of tuples;
+    of another one the translation begins anew."""
+    typed = owner.dtype or owner.columns or owner.row or owner.of or owner.options
+    if not (typed or owner.rows or owner.objects or owner.dims or owner.prefix) and owner.row_of is None:
+        make_optional(ctx, owner)
+        return
     help = "take a number that stands for it"
     error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
     error.finding = ctx.learned.of_list("optional", owner.site)
@@ -121,7 +127,12 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
         _put_each(ctx, owner.row_of, (value,))
         return
     must_be_own(ctx, owner)
-    put(ctx, owner, value, b.size(owner.count))
+    try:
+        put(ctx, owner, value, b.size(owner.count))
+    except NotKnown as error:
+        if not put_off(ctx, error, "ragged"):
+            raise
+        ctx.session.look_on()
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
@@ -156,11 +167,11 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
     value = formatted.as_element(ctx, owner, value)
+    if owner.row != OPTIONAL and (isinstance(value, OrNone) or (value == Static(None) and not owner.options)):
+        become_optional(ctx, owner)
     if owner.row == OPTIONAL:
         put_optional(ctx, owner, value, count)
         return
-    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        optional_wanted(ctx, owner)
     if isinstance(value, Instance) or owner.objects is not None:
         expr = object_number(ctx, owner, value).expr
         of_integers(ctx, owner)
