@@ -15,7 +15,6 @@ from transkern.frontend.containers.list_types import (
     columns_of,
     fail_differ,
     list_type,
-    make_optional,
     must_hold,
     note_kinds,
     of_integers,
@@ -27,7 +26,7 @@ from transkern.frontend.containers.list_types import (
     widen,
     without_range,
 )
-from transkern.frontend.containers.making import as_list
+from transkern.frontend.containers.making import as_list, become_optional
 from transkern.frontend.containers.pools import check_attribute, is_list_now, key_of, wanted
 from transkern.frontend.containers.rows import make_room, set_size, size_of
 from transkern.frontend.context import Context
@@ -82,19 +81,6 @@ def _make_room_behind_none(ctx: Context, held: GrowingList) -> None:
     for leaf in held.leaves:
         if leaf.buffer in ctx.names.buffers:
             list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
-
-
-def become_optional(ctx: Context, owner: GrowingList) -> None:
-    """A list gets None: one that has had nothing yet is one with None from here on, as a list becomes one of tuples;
-    of another one the translation begins anew."""
-    typed = owner.dtype or owner.columns or owner.row or owner.of or owner.options
-    if not (typed or owner.rows or owner.objects or owner.dims or owner.prefix) and owner.row_of is None:
-        make_optional(ctx, owner)
-        return
-    help = "take a number that stands for it"
-    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
-    error.finding = ctx.learned.of_list("optional", owner.site)
-    raise error
 
 
 def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:

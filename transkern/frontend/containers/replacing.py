@@ -150,7 +150,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         ctx.emit(n.Store(owner.buffer, owner.index(at), putting.row_number(ctx, owner.rows, given)))
         return
     if owner.row != OPTIONAL and (isinstance(value, OrNone) or (value == Static(None) and not owner.options)):
-        putting.become_optional(ctx, owner)
+        making.become_optional(ctx, owner)
     if owner.row == OPTIONAL:
         for leaf in owner.leaves:
             _note(ctx, leaf)
