@@ -1,4 +1,4 @@
-"""What makes a translation begin anew does so once for all that is found out at one place, and None in lists not at all."""
+"""Translations begin anew once for all that is found out at one place, and for None in lists not at all."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def none_in_one_branch(x):
                 continue
             if v > k:
                 out.append(k)
-    for v in x:
+    for _ in x:
         out.append(7)
         out.append(None)
     out[1] = None
@@ -120,8 +120,10 @@ def test_names_in_branches_within_branches_are_asked_for_once() -> None:
     def asked(count: int) -> int:
         lines = ["def f(x: 'float64[n]', a: float, kind: int):", "    s = 0.0"]
         for k in range(count):
-            lines += [f"    {'elif' if k else 'if'} kind == {k}:", f"        s = a * {k}.5", f"        x = x * {k}.0 + s"]
-        function = TextScope("\n".join([*lines, "    else:", "        s = -a", "    return x, s"]), "<text>").function("f")
+            lines += [f"    {'elif' if k else 'if'} kind == {k}:", f"        s = a * {k}.5"]
+            lines += [f"        x = x * {k}.0 + s"]
+        lines += ["    else:", "        s = -a", "    return x, s"]
+        function = TextScope("\n".join(lines), "<text>").function("f")
         types = types_from_annotations(function)
         assert types is not None
         program = pipeline.run(specialise(function, types), PASSES[: PASSES.index(coalesce_scalars)])

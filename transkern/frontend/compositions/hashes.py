@@ -71,20 +71,23 @@ def find(keys: Any, alive: Any, codes: Any, table: Any, key: Any, code: Any) -> 
     mask = np.int64(len(table) - 1)
     perturb = np.int64(code)
     first = perturb & mask
-    beside = np.int64(0)  # of nine neighbours
+    place = first
+    left = np.int64(9 if first + 9 <= mask else 0)
     free = np.int64(-1)
-    number = table[first]
+    number = table[place]
     while number >= 0 and (alive[number] == 0 or codes[number] != code or keys[number] != key):
         if alive[number] == 0:
-            free = first + beside
-        if beside < 9 and first + 9 <= mask:
-            beside += 1
+            free = place
+        if left > 0:
+            left -= 1
+            place += 1
         else:
             perturb = (perturb >> 5) & _POSITIVE
             first = (first * 5 + 1 + perturb) & mask
-            beside = np.int64(0)
-        number = table[first + beside]
-    return number if number >= 0 else int(-1 - (first + beside if free < 0 else free))
+            place = first
+            left = np.int64(9 if first + 9 <= mask else 0)
+        number = table[place]
+    return number if number >= 0 else int(-1 - (place if free < 0 else free))
 
 
 def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: Any) -> None:
