@@ -24,9 +24,9 @@ from transkern.ir.traverse import (
     buffers_allocated,
     buffers_read,
     buffers_written,
-    exprs,
     known_of,
     once_a_statement,
+    own_parts,
     scalars_set,
     variables_read,
     walk,
@@ -105,7 +105,7 @@ def exact(running: Running) -> bool:
 def judge(
     program: n.Program, loop: n.Loop, around: Surroundings, read_elsewhere: frozenset[str],
 ) -> Verdict:
-    """The verdict on `loop`; `read_elsewhere` are the scalars that are read outside it."""
+    """The verdict on `loop`; `read_elsewhere` are the scalars that are read outside it, of those that it sets."""
     carried = Carried(program.buffers, loop, around)
     scalars = scalars_of(loop.body)
     bound = {s.name for s in walk(loop.body) if isinstance(s, (n.Let, n.Accumulator))}
@@ -132,15 +132,20 @@ def leaves(body: Sequence[n.Stmt]) -> bool:
     return False
 
 
-def reads_of(block: Sequence[n.Stmt]) -> Counter[str]:
+def reads_of(block: Iterable[n.Stmt]) -> Counter[str]:
     """How often statements read each scalar."""
-    counts: Counter[str] = Counter(e.name for e in exprs(block) if isinstance(e, Var))
-    for s in walk(block):
-        if isinstance(s, n.Accumulate):
-            counts[s.name] += 1
-        if isinstance(s, (n.Compact, n.Filter)) and s.append:
-            counts[s.count] += 1
-    return counts
+    return Counter(name for s in walk(block) for name in _own_reads(s))
+
+
+@once_a_statement
+def _own_reads(s: n.Stmt) -> tuple[str, ...]:
+    """The scalars that a statement reads, without those inside it: each as often as it does."""
+    own = [e.name for e in own_parts(s) if isinstance(e, Var)]
+    if isinstance(s, n.Accumulate):
+        own.append(s.name)
+    if isinstance(s, (n.Compact, n.Filter)) and s.append:
+        own.append(s.count)
+    return tuple(own)
 
 
 def own_variables(loop: n.Loop, variables: Collection[str], reads: Mapping[str, int]) -> set[str]:
@@ -228,8 +233,8 @@ class Walk:
 
     def judged(self, loop: n.Loop, facts: Sequence[Expr] = ()) -> Verdict:
         """The verdict on a loop that stands here, where `facts` hold too."""
-        inner = reads_of(loop.body)
-        elsewhere = frozenset(name for name, count in self.reads.items() if count > inner[name])
+        inner, read = reads_of(loop.body), self.reads
+        elsewhere = frozenset(name for s in loop.body for name in scalars_set(s) if read[name] > inner[name])
         around = self.surroundings()
         place = replace(around, facts=(*around.facts, *facts)), elsewhere, dict(self.program.buffers)
         known, asked = known_of(loop), (judge, len(facts))

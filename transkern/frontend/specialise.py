@@ -131,7 +131,7 @@ def _translated(
     ctx.session.span, ctx.session.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.inputs.changes
-    except (TranskernError, NeedsConstant, MustDraw, MustGrow, MustLoop):
+    except (TranskernError, NeedsConstant, MustDraw, MustGrow, MustLoop, PutOff):
         raise
     except RecursionError:
         raise _too_deep(ctx) from None

@@ -275,7 +275,7 @@ def known_of(statement: n.Stmt) -> dict[object, Any]:
     return known
 
 
-def _of_all_inside(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
+def of_all_inside(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
     """`names` of a statement and of those inside it."""
 
     @once_a_statement
@@ -290,7 +290,7 @@ def _of_all_inside(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt
     return asked
 
 
-@_of_all_inside
+@of_all_inside
 def buffers_written(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, writes."""
     match statement:
@@ -304,13 +304,13 @@ def buffers_written(statement: n.Stmt) -> Iterable[str]:
             return ()
 
 
-@_of_all_inside
+@of_all_inside
 def buffers_allocated(statement: n.Stmt) -> Iterable[str]:
     """The buffers for which the statement, or one inside it, gets memory: what was in them is gone."""
     return (statement.buffer,) if isinstance(statement, n.Alloc) else ()
 
 
-@_of_all_inside
+@of_all_inside
 def buffers_used(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, reads."""
     found = {name for e in own_exprs(statement) for name in buffers_read(e)}
@@ -331,7 +331,7 @@ def result_buffers(result: n.Result) -> set[str]:
             return set()
 
 
-@_of_all_inside
+@of_all_inside
 def scalars_set(statement: n.Stmt) -> Iterable[str]:
     """The scalar names that the statement, or one inside it, gives a value."""
     match statement:
@@ -366,7 +366,7 @@ def touched(statement: n.Stmt) -> set[str]:
     return {*buffers_written(own), *(buffers_used(own) - loaded)}
 
 
-@_of_all_inside
+@of_all_inside
 def scalars_used(statement: n.Stmt) -> Iterable[str]:
     """The scalar names read in the statement or inside it (axes included)."""
     found = {name for e in own_exprs(statement) for name in variables_read(e)}

@@ -108,18 +108,15 @@ def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: A
         number = spare[at]
         perturb = np.int64(codes[number])
         first = perturb & mask
-        place = first
-        left = np.int64(9 if first + 9 <= mask else 0)
-        while table[place] >= 0:
-            if left > 0:
-                left -= 1
-                place += 1
+        beside = np.int64(0)
+        while table[first + beside] >= 0:
+            if beside < 9 and first + 9 <= mask:
+                beside += 1
             else:
                 perturb = (perturb >> 5) & _POSITIVE
                 first = (first * 5 + 1 + perturb) & mask
-                place = first
-                left = np.int64(9 if first + 9 <= mask else 0)
-        table[place] = number
+                beside = np.int64(0)
+        table[first + beside] = number
     info[1] = info[0]
 
 

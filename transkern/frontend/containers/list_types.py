@@ -429,10 +429,16 @@ def begin_anew(
     if joined == before:
         raise error
     error.finding = Finding("wanted", owner.site, joined)
-    if owner.site not in ctx.learned.held.put_off and not ctx.control.may_be_written_out():
-        ctx.learned.held.put_off[owner.site] = error.finding
-    if owner.site not in ctx.learned.held.put_off:
+    if owner.site not in ctx.learned.held.put_off and not put_off(ctx, error, "wanted"):
         raise error
+
+
+def put_off(ctx: Context, error: NotKnown, kind: str) -> bool:
+    """Whether a finding of a kind waits for what else is found out: then the translation goes on, for nobody."""
+    if error.finding is None or not error.finds(kind) or ctx.control.may_be_written_out():
+        return False
+    ctx.learned.held.put_off[error.finding.of] = error.finding
+    return True
 
 
 COLUMNS = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern import refusals
-from transkern.frontend.anew import Site
+from transkern.frontend.anew import NotKnown, Site
 from transkern.frontend.containers import list_types
 from transkern.frontend.containers.list_types import fresh_name, list_type, make_optional, without_range
 from transkern.frontend.context import Context
@@ -61,6 +61,19 @@ def new(
     if site in ctx.learned.optional:
         make_optional(ctx, owner)
     return owner
+
+
+def become_optional(ctx: Context, owner: GrowingList) -> None:
+    """A list gets None: one that has had nothing yet is one with None from here on, as a list becomes one of tuples;
+    of another one the translation begins anew."""
+    typed = owner.dtype or owner.columns or owner.row or owner.of or owner.options
+    if not (typed or owner.rows or owner.objects or owner.dims or owner.prefix) and owner.row_of is None:
+        make_optional(ctx, owner)
+        return
+    help = "take a number that stands for it"
+    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
+    error.finding = ctx.learned.of_list("optional", owner.site)
+    raise error
 
 
 def _is_item_of(at: Site, site: Site) -> bool:

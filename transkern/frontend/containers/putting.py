@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn
 
 from transkern import refusals
 from transkern.frontend.anew import Finding, MustGrow, NotKnown
@@ -19,6 +18,7 @@ from transkern.frontend.containers.list_types import (
     must_hold,
     note_kinds,
     of_integers,
+    put_off,
     tag,
     tag_of,
     tells_its_type,
@@ -26,7 +26,7 @@ from transkern.frontend.containers.list_types import (
     widen,
     without_range,
 )
-from transkern.frontend.containers.making import as_list
+from transkern.frontend.containers.making import as_list, become_optional
 from transkern.frontend.containers.pools import check_attribute, is_list_now, key_of, wanted
 from transkern.frontend.containers.rows import make_room, set_size, size_of
 from transkern.frontend.context import Context
@@ -83,14 +83,6 @@ def _make_room_behind_none(ctx: Context, held: GrowingList) -> None:
             list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
 
 
-def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
-    """A list has None in it: the translation begins anew, with such a one."""
-    help = "take a number that stands for it"
-    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.session.span, ctx.session.lines)
-    error.finding = ctx.learned.of_list("optional", owner.site)
-    raise error
-
-
 def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.outside:
@@ -121,7 +113,12 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
         _put_each(ctx, owner.row_of, (value,))
         return
     must_be_own(ctx, owner)
-    put(ctx, owner, value, b.size(owner.count))
+    try:
+        put(ctx, owner, value, b.size(owner.count))
+    except NotKnown as error:
+        if not put_off(ctx, error, "ragged"):
+            raise
+        ctx.session.look_on()
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.limits.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.session.span)
@@ -156,11 +153,11 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
     value = formatted.as_element(ctx, owner, value)
+    if owner.row != OPTIONAL and (isinstance(value, OrNone) or (value == Static(None) and not owner.options)):
+        become_optional(ctx, owner)
     if owner.row == OPTIONAL:
         put_optional(ctx, owner, value, count)
         return
-    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        optional_wanted(ctx, owner)
     if isinstance(value, Instance) or owner.objects is not None:
         expr = object_number(ctx, owner, value).expr
         of_integers(ctx, owner)

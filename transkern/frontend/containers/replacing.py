@@ -149,13 +149,13 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     if owner.rows is not None:
         ctx.emit(n.Store(owner.buffer, owner.index(at), putting.row_number(ctx, owner.rows, given)))
         return
+    if owner.row != OPTIONAL and (isinstance(value, OrNone) or (value == Static(None) and not owner.options)):
+        making.become_optional(ctx, owner)
     if owner.row == OPTIONAL:
         for leaf in owner.leaves:
             _note(ctx, leaf)
         putting.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
         return
-    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        putting.optional_wanted(ctx, owner)
     if owner.row and owner.dims:
         _store_row(ctx, owner, at, value, given)
         return

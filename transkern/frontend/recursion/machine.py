@@ -20,7 +20,7 @@ from transkern.frontend.recursion.blocks import (
     stored_in,
 )
 from transkern.frontend.sources.module_names import ThroughModule
-from transkern.frontend.syntax.desugar import WHOLE, assign, load, placed
+from transkern.frontend.syntax.desugar import OF_CALLERS, PLACES, WHOLE, assign, load, placed
 from transkern.frontend.syntax.hoisting import IsSelf, NotRewritten
 from transkern.frontend.syntax.liveness import captured_names, live_before_each, read_names
 from transkern.frontend.syntax.syntax import assigned_names, parameter_names
@@ -29,7 +29,7 @@ from transkern.parsing import all_nodes
 TOO_DEEP = "too deep"
 """The name of `RecursionError` in what is made here, whatever the user's own means."""
 
-_AT, _PLACES, _RESULT = "block-to-run", "blocks-to-return-to", "result-handed-back"
+_AT, _RESULT = "block-to-run", "result-handed-back"
 _KNOWN = "results-known"
 _END = -1
 
@@ -227,7 +227,7 @@ class _Machine:
         kept = {name for b in self.blocks if isinstance(b.end, Calls) for name in self.saved(b)}
         made = [
             assign(_AT, ast.Constant(self.labels[self.first]), at),
-            assign(_PLACES, ast.List([ast.Constant(_END)], ast.Load()), at),
+            assign(PLACES, ast.List([ast.Constant(_END)], ast.Load()), at),
             *(assign(_stack(name), ast.List([], ast.Load()), at) for name in sorted(kept)),
         ]
         if self.cached:
@@ -284,14 +284,14 @@ class _Machine:
     def _called(self, block: Block, call: ast.Call) -> list[ast.stmt]:
         assert isinstance(block.end, Calls)
         deep = ast.Compare(
-            ast.Call(load(LENGTH), [load(_PLACES)], []), [ast.GtE()], [ast.Constant(sys.getrecursionlimit())]
+            ast.Call(load(LENGTH), [load(PLACES)], []), [ast.GtE()], [ast.Constant(sys.getrecursionlimit())]
         )
         raised = ast.Raise(ast.Call(load(TOO_DEEP), [ast.Constant("maximum recursion depth exceeded")], []))
         given = self.given[id(block.end)]
         changed = [p for p in self.parameters if p not in self.same and not _is_name(given[p], p)]
         made: list[ast.stmt] = [ast.If(deep, [raised], [])]
         made += [_pushed(_stack(name), load(name)) for name in self.saved(block)]
-        made.append(_pushed(_PLACES, ast.Constant(self.labels[block.end.to])))
+        made.append(_pushed(PLACES, ast.Constant(self.labels[block.end.to])))
         if len(changed) == 1:
             made.append(assign(changed[0], given[changed[0]], call))
         elif changed:
@@ -309,7 +309,7 @@ class _Machine:
 
     def _left(self, at: ast.AST) -> ast.stmt:
         """The frame ends: the one that called it goes on."""
-        return assign(_AT, ast.Call(ast.Attribute(load(_PLACES), "pop", ast.Load()), [], []), at)
+        return assign(_AT, ast.Call(ast.Attribute(load(PLACES), "pop", ast.Load()), [], []), at)
 
 
 def bound_by(statements: Sequence[ast.stmt]) -> Names:
@@ -361,7 +361,7 @@ def _called_with(parameter: str) -> str:
 
 
 def _stack(name: str) -> str:
-    return f"{name}-of-the-callers"
+    return f"{name}{OF_CALLERS}"
 
 
 def _pushed(name: str, value: ast.expr) -> ast.stmt:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Finding, Held, MustGrow, MustLoop, Site
+from transkern.frontend.syntax.desugar import OF_CALLERS, PLACES
 from transkern.frontend.values.values import PoolKey
 
 
@@ -119,6 +120,12 @@ class Learned:
             raise must.problem from None
         self.growing |= {must.site, *must.others}
 
+    def note_stack(self, site: Site) -> None:
+        """A list is made: one that a function which calls itself keeps its frames in grows if another such list does,
+        as else each of its calls would begin the translation anew."""
+        if _is_stack(site[-1]) and any(_is_stack(other[-1]) for other in self.growing):
+            self.growing.add(site)
+
     def loop(self, must: MustLoop) -> None:
         """A function that calls itself is a loop from now on."""
         self.looping.add(must.node)
@@ -183,3 +190,7 @@ def plain(problem: CompileError) -> CompileError:
     made = CompileError(problem.kind, problem.problem, problem.help, problem.span, problem.lines)
     made.path, made.own = problem.path, problem.own
     return made
+
+
+def _is_stack(name: object) -> bool:
+    return isinstance(name, str) and (name == PLACES or name.endswith(OF_CALLERS))

@@ -9,11 +9,15 @@ from typing import Any
 
 from transkern import limits, refusals
 from transkern.errors import CompileError
+from transkern.frontend.anew import PutOff
 from transkern.frontend.sources.source import span_of
 from transkern.frontend.values.values import Function
 from transkern.ir.expr import NOWHERE, Frame, Span
 from transkern.parsing import all_nodes, once_a_tree
 from transkern.records import replace
+
+_FEW = 100
+"""Steps that nobody minds, of a translation that is for nobody."""
 
 
 @once_a_tree
@@ -46,6 +50,8 @@ class Session:
         # generators that others share whose states are not lent for a call, as they are found; None: none is
         self.by_library: set[str] | None = None
         self.left_out: Collection[ast.stmt] = ()  # statements that are not translated
+        self.begun = self.budget.steps
+        self.most: int | None = None  # steps after which a translation ends that is for nobody
 
     @property
     def span(self) -> Span:
@@ -86,6 +92,13 @@ class Session:
         if why := self.budget.step(count, not self.pinned):
             where = f" in the call of `{self.called[-1].name}`" if self.called and not self.pinned else ""
             raise limits.exhausted(why + where, self.span, self.lines)
+        if self.most is not None and self.budget.steps > self.most:
+            raise PutOff
+
+    def look_on(self) -> None:
+        """The translation goes on for the sake of what else it finds nearby: for half as long as it has taken."""
+        if self.most is None:
+            self.most = self.budget.steps + (self.budget.steps - self.begun) // 2 + _FEW
 
     def read(self, node: ast.AST) -> None:
         """Takes the text of a function: one that is too long is refused before anybody goes through it."""

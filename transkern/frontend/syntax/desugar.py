@@ -27,6 +27,9 @@ _AROUND = "_transkern_around"  # on a `try`: the names of those around it
 _TOLD = "_transkern_told"  # the names of their messages
 WHOLE = "_transkern_whole"  # on a loop of which nothing is gained where its iterations are translated one by one
 FOR_ALL = "_transkern_for_all"  # on a loop over the positions of a few values, whose body is long
+PLACES, OF_CALLERS = "blocks-to-return-to", "-of-the-callers"
+"""The list of where the calls of a function that calls itself go on, and how the names of those end that keep the rest
+of their frames."""
 CATCHES = "_transkern_catches"
 """On a loop that runs once, the body of a `try`: the name that tells which of its handlers is to run, and these."""
 

@@ -75,6 +75,12 @@ def read_names(node: ast.AST) -> Names:
     return _read(node)
 
 
+@once_a_tree
+def read_by(statement: ast.stmt) -> Names:
+    """The same of a statement as it is translated, which nobody changes any more."""
+    return _read(statement)
+
+
 def captured_names(node: ast.AST) -> Names:
     """The names around them that the functions in a node may read."""
     functions = (x for x in all_nodes(node) if isinstance(x, (ast.FunctionDef, ast.Lambda)))

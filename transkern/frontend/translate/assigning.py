@@ -209,6 +209,7 @@ class Assignments(Results):
         ):
             return contents
         site = self.site(name)
+        self.ctx.learned.note_stack(site)
         hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
         if site in self.ctx.learned.together and pools.is_keyed(self.ctx, contents):
             return putting.placed_keyed(self.ctx, contents)

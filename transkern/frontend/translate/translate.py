@@ -30,7 +30,7 @@ from transkern.frontend.state import guards
 from transkern.frontend.subscripts.keys import constant_slice, dict_item, key_of
 from transkern.frontend.syntax import forking
 from transkern.frontend.syntax.iterators import check_iterator
-from transkern.frontend.syntax.liveness import live_behind, read_names
+from transkern.frontend.syntax.liveness import live_behind, read_by
 from transkern.frontend.syntax.syntax import assigned_names, is_swap
 from transkern.frontend.translate import managers
 from transkern.frontend.translate.binding import in_place, outside
@@ -193,7 +193,7 @@ class Translator(Loops):
 
     def _statement(self, node: ast.stmt) -> None:
         scopes = self.ctx.scopes
-        scopes.live_here, scopes.read_here, scopes.statement = live_behind(self.node, node), read_names(node), node
+        scopes.live_here, scopes.read_here, scopes.statement = live_behind(self.node, node), read_by(node), node
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TypeVar
 
 from transkern.ir import build as b
@@ -10,7 +10,7 @@ from transkern.ir import nodes as n
 from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import exprs, map_own, once_a_statement, scalars_set, scalars_used, walk, with_bodies
+from transkern.ir.traverse import exprs, map_own, of_all_inside, scalars_set, scalars_used, walk, with_bodies
 from transkern.records import replace
 
 _WITH_AXES = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
@@ -110,20 +110,26 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:
     return change
 
 
-@once_a_statement
-def _scalars_in(statement: n.Stmt) -> frozenset[str]:
-    """The scalars that the statement, or one inside it, reads, sets or goes along."""
-    axes = {s.axis for s in walk((statement,)) if isinstance(s, (n.Loop, n.Scanning, n.Compact))}
-    axes |= {a.name for s in walk((statement,)) if isinstance(s, _WITH_AXES) for a in s.axes}
-    return scalars_used(statement) | scalars_set(statement) | axes
+@of_all_inside
+def _bound(statement: n.Stmt) -> Iterable[str]:
+    """The axes that the statement, or one inside it, goes along."""
+    if isinstance(statement, (n.Loop, n.Scanning, n.Compact)):
+        return (statement.axis,)
+    return (a.name for a in statement.axes) if isinstance(statement, _WITH_AXES) else ()
+
+
+def _has_none_of(statement: n.Stmt, names: Set[str]) -> bool:
+    """Whether the statement, and those inside it, neither read nor set nor bind any of these."""
+    sets = scalars_used(statement), scalars_set(statement), _bound(statement)
+    return all(names.isdisjoint(there) for there in sets)
 
 
 def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stmt, ...]:
     """The statements with scalars renamed, where they are read, set and bound."""
-    change = _renaming(names)
+    change, renamed = _renaming(names), frozenset(names)
     out: list[n.Stmt] = []
     for s in block:
-        if names.keys().isdisjoint(_scalars_in(s)):
+        if _has_none_of(s, renamed):
             out.append(s)
             continue
         s = map_own(s, change)

@@ -20,12 +20,14 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import (
+    bodies,
     buffers_read,
     buffers_written,
     exprs,
     map_block,
-    once_a_statement,
+    of_all_inside,
     own_exprs,
+    own_parts,
     runs,
     scalars_set,
     scalars_used,
@@ -89,16 +91,19 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
     return tuple(x for x in map(_tidy, out) if x is not None)
 
 
-def _copies_to_itself(s: n.Stmt, name: str) -> int:
-    """How often `name` is set to what it is, which `_tidy` drops."""
-    return sum(isinstance(x, n.Assign) and x.name == name and x.value == Var(name, x.value.dtype) for x in walk((s,)))
+def _copies_to_itself(statement: n.Stmt, name: str) -> int:
+    """How often the statement, and those inside it, set `name` to what it is, which `_tidy` drops."""
+    if name not in scalars_set(statement):
+        return 0
+    own = isinstance(statement, n.Assign) and isinstance(value := statement.value, Var) and value.name == name
+    return own + sum(_copies_to_itself(s, name) for body in bodies(statement) for s in body)
 
 
 def _same_until_read(out: list[n.Stmt], position: int, name: str, value: str, uses: Counter[str]) -> bool:
     """Whether a let is another name for `value`, which does not change before the let is read for the last time."""
     left = uses[name]
     for s in out[position + 1 :]:
-        left -= _uses_of(s)[name]
+        left -= _uses_of(s, name)
         if value in scalars_set(s):
             return left == 0 and isinstance(s, n.Assign)
     return left == 0
@@ -126,9 +131,9 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     if begin < 0:
         return False
     part = out[begin : position + 1]
-    if sum(_uses_of(s)[source] for s in part) != uses[source]:
+    if sum(_uses_of(s, source) for s in part) != uses[source]:
         return False
-    if any(_sets_of(s)[source] for s in (*out[:begin], *out[position + 1 :])):
+    if any(_sets(s, source) for s in (*out[:begin], *out[position + 1 :])):
         return False
     between = part[1:-1]
     if any(target in scalars_used(s) | scalars_set(s) or _leaves(s) for s in between):
@@ -146,24 +151,31 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     return True
 
 
-@once_a_statement
-def _uses_of(statement: n.Stmt) -> Counter[str]:
-    """How often the statement, and those inside it, read each scalar."""
-    counts: Counter[str] = Counter(e.name for e in exprs((statement,)) if isinstance(e, Var))
-    for s in walk((statement,)):
-        if isinstance(s, n.Accumulate):
-            counts[s.name] += 1
-    return counts
+def _uses_of(statement: n.Stmt, name: str) -> int:
+    """How often the statement, and those inside it, read `name`."""
+    if name not in scalars_used(statement):
+        return 0
+    own = sum(isinstance(e, Var) and e.name == name for e in own_parts(statement))
+    own += isinstance(statement, n.Accumulate) and statement.name == name
+    return own + sum(_uses_of(s, name) for body in bodies(statement) for s in body)
 
 
-@once_a_statement
-def _sets_of(statement: n.Stmt) -> Counter[str]:
-    """How often the statement, and those inside it, give each scalar a value."""
-    return Counter(s.name for s in walk((statement,)) if isinstance(s, (n.Assign, n.Let)))
+def _sets(statement: n.Stmt, name: str) -> bool:
+    """Whether the statement, or one inside it, gives `name` a value by itself."""
+    if name not in scalars_set(statement):
+        return False
+    own = isinstance(statement, (n.Assign, n.Let)) and statement.name == name
+    return own or any(_sets(s, name) for body in bodies(statement) for s in body)
+
+
+@of_all_inside
+def _exits(statement: n.Stmt) -> Iterable[str]:
+    """What leaves the statement, or one inside it, before its end."""
+    return (type(statement).__name__,) if isinstance(statement, (n.Break, n.Continue, n.Return)) else ()
 
 
 def _leaves(s: n.Stmt) -> bool:
-    return any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))) and not isinstance(s, n.Loop)
+    return bool(_exits(s)) and not isinstance(s, n.Loop)
 
 
 def _origin(out: list[n.Stmt], position: int, source: str, target: str, variables: dict[str, str]) -> int | None:
@@ -178,9 +190,7 @@ def _origin(out: list[n.Stmt], position: int, source: str, target: str, variable
             return at
         if target in scalars_used(s) | scalars_set(s) or source in scalars_set(s):
             return None
-        if isinstance(s, (n.Break, n.Continue, n.Return)) or any(
-            isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))
-        ):
+        if _exits(s):
             return None  # what leaves here takes the value from before
     return None
 
@@ -195,7 +205,7 @@ def _sets_last(block: Sequence[n.Stmt], source: str, target: str) -> bool:
             return _sets_last(s.then, source, target) and _sets_last(s.orelse, source, target)
         if target in scalars_used(s) | scalars_set(s) or source in scalars_set(s):
             return False
-        if any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))):
+        if _exits(s):
             return False
     return False
 
@@ -211,14 +221,12 @@ def _tidy(s: n.Stmt) -> n.Stmt | None:
     match s:
         case n.Assign(name, Var(value)) if name == value:
             return None
-        case n.If(condition, then, orelse):
-            then = tuple(x for x in map(_tidy, then) if x is not None)
-            orelse = tuple(x for x in map(_tidy, orelse) if x is not None)
-            if not then and not orelse:
-                return None
-            if not then:
-                return replace(s, condition=b.logical_not(condition), then=orelse, orelse=())
-            return replace(s, then=then, orelse=orelse)
+        case n.If():
+            made = with_bodies(s, lambda body: tuple(x for x in map(_tidy, body) if x is not None))
+            assert isinstance(made, n.If)
+            if made.then or not made.orelse:
+                return made if made.then else None
+            return replace(made, condition=b.logical_not(made.condition), then=made.orelse, orelse=())
         case _:
             return s
 
