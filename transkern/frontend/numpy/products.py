@@ -14,7 +14,7 @@ from transkern.frontend.numpy.arrays import as_array, result_type
 from transkern.frontend.numpy.elementwise import apply, convert
 from transkern.frontend.numpy.library_calls import matmul, stored
 from transkern.frontend.numpy.reductions import reduce
-from transkern.frontend.numpy.shaping import reshape, transpose
+from transkern.frontend.numpy.shaping import expand, reshape, transpose
 from transkern.frontend.numpy.sizes import constant_axis, constant_int, normal_axis
 from transkern.frontend.translate.arguments import Arguments, handles
 from transkern.frontend.values.broadcasting import broadcast_dims, shape_text, stretched
@@ -324,14 +324,16 @@ def _matrix_product(
     ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str
 ) -> Value | None:
     """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
-    operand, and of the result, in two groups. On devices also of many matrices."""
+    operand, and of the result, in two groups; also of many matrices."""
     if len(terms) != 2 or np.dtype(dtype).kind not in "fc":
         return None
     one, two = terms
     if not ctx.session.steps_take_views:
         return _products_of_matrices(ctx, one, two, operands, out, extents)
     found = _groups(terms, out)
-    if found is None or not _are_walked(ctx, terms, operands, extents):
+    if found is None:
+        return _products_of_matrices(ctx, one, two, operands, out, extents)
+    if not _are_walked(ctx, terms, operands, extents):
         return None
     inner, rows, columns = found
     groups = {g: b.product(tuple(extents[label] for label in g)) for g in (inner, rows, columns)}
@@ -356,21 +358,32 @@ def _matrix_product(
 def _products_of_matrices(
     ctx: Context, one: str, two: str, operands: Sequence[Array], out: str, extents: Mapping[str, Expr]
 ) -> Value | None:
-    """The same for a device, where a step of a library takes arrays as NumPy makes them and is no part of a loop's
-    kernel: one axis to add up, one of each operand's own, and any number that both have."""
+    """The same of many matrices, or of matrices and vectors: one axis to add up, at most one of each operand's own, and
+    any number that both have. On devices, where a library takes arrays as NumPy makes them and is no part of a
+    loop's kernel, of matrices alone."""
     both = "".join(label for label in out if label in one and label in two)
     inner = "".join(label for label in one if label in two and label not in out)
     rows, columns = ("".join(label for label in t if label not in both + inner) for t in (one, two))
+    if ctx.session.steps_take_views and rows and columns and out == both + columns + rows:
+        return _products_of_matrices(ctx, two, one, operands[::-1], out, extents)
+    many = (len(inner), len(rows), len(columns)) == (1, 1, 1)
+    if ctx.session.steps_take_views:
+        allowed = both and out == both + rows + columns and (many or (len(inner), len(rows + columns)) == (1, 1))
+    else:
+        allowed = many and not ctx.control.trips and sorted(out) == sorted(both + rows + columns)
     sizes = [b.constant(extents[label]) for label in inner + rows + columns]
-    if ctx.control.trips or (len(inner), len(rows), len(columns)) != (1, 1, 1):
-        return None
-    if any(size is not None and size <= 4 for size in sizes) or sorted(out) != sorted(both + rows + columns):
+    few = 4 if many else 8  # where a library's own work for each is more than that of the sums
+    if not allowed or any(size is not None and size <= few for size in sizes):
         return None
     if len(set(one)) != len(one) or len(set(two)) != len(two) or not _are_walked(ctx, (one, two), operands, extents):
         return None
     x = transpose(ctx, operands[0], [one.index(label) for label in both + rows + inner])
     y = transpose(ctx, operands[1], [two.index(label) for label in both + inner + columns])
+    if not many:  # a vector is a matrix of one row or column
+        x, y = (x, expand(ctx, y, len(y.dims))) if rows else (expand(ctx, x, len(both)), y)
     product = as_array(ctx, matmul(ctx, x, y))
+    if not many:
+        return reshape(ctx, product, [Scalar(extents[label], True) for label in out])
     made = both + rows + columns
     return product if out == made else transpose(ctx, product, [made.index(label) for label in out])
 
