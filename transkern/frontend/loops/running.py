@@ -17,8 +17,9 @@ from transkern.frontend.sources.source import span_of
 from transkern.frontend.state import evaluating, stores
 from transkern.frontend.state.control import Crossed
 from transkern.frontend.syntax.desugar import WHOLE
-from transkern.frontend.syntax.liveness import live_names
+from transkern.frontend.syntax.liveness import live_names, read_by
 from transkern.frontend.syntax.syntax import assigned_names, stored_in
+from transkern.frontend.values.values import Array, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
@@ -27,6 +28,7 @@ from transkern.ir.traverse import buffers_read, variables_read
 if TYPE_CHECKING:
     from transkern.frontend.loops.looping import Loops
 
+_ITEMS, _DEPTH = 4, 2  # of tuples and short lists, whose types stand for all
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
 
 
@@ -52,6 +54,24 @@ def run_loop(
         ctx.emit(n.If(crossed.left, (n.Break(span=ctx.session.place()),)))
 
 
+def _type_of(ctx: Context, value: Value, depth: int = 0) -> object:
+    """The type of what a loop reads: one function may be called for an array and for a list."""
+    held = ctx.deref(value)
+    match held:
+        case Array():
+            return "array", held.dtype, held.ndim
+        case Scalar():
+            return held.expr.dtype, held.python
+        case GrowingList():
+            return "list", held.dtype, held.python
+        case Static(known):
+            return type(known)
+        case Seq(items) if depth < _DEPTH:
+            return tuple(_type_of(ctx, item, depth + 1) for item in items[:_ITEMS])
+        case _:
+            return type(held)
+
+
 def _settled(
     loops: Loops, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None,
     turns: Turns | None = None,
@@ -66,7 +86,9 @@ def _settled(
     assigned -= turns.names if turns is not None else set()
     before, heap = dict(loops.env), dict(ctx.heap.contents)
     check_sharing(loops, body, {name for name in assigned if name in live[0] or " " in name}, before)
-    place = (span, () if ctx.session.pinned else tuple(f.node for f in ctx.session.called))
+    called = () if ctx.session.pinned else tuple(f.node for f in ctx.session.called)
+    read = sorted(name for name in read_by(node) - assigned if name in before)
+    place = (span, called, tuple(_type_of(ctx, before[name]) for name in read))
     state = LoopState(
         loops, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns, place,
         hasattr(node, WHOLE),
