@@ -392,9 +392,11 @@ def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
 def _assume_short(ctx: Context, bound: Expr) -> None:
     """A call with a number that nobody appends so often (`range(10**12)`, left by a `break`) gets other code, where
     the number is known, and with it that the bound is none."""
-    for name in sorted(variables_read(bound)):
-        if name in ctx.facts.entry and not b.is_size_name(name):
-            ctx.facts.assume(b.compare("less", Var(name), b.index(RESERVED_ROWS)))
+    numbers = dict.fromkeys(e for e in walk_expr(bound) if isinstance(e, Var) and e.name in ctx.facts.entry)
+    for number in sorted(numbers, key=lambda e: e.name):
+        if not b.is_size_name(number.name):
+            kind = "index" if number.dtype == "index" else "float64"  # one of NumPy's has any width
+            ctx.facts.assume(b.compare("less", b.cast(number, kind), b.cast(b.index(RESERVED_ROWS), kind)))
 
 
 def _is_huge(bound: Expr) -> bool:
