@@ -187,6 +187,25 @@ def test_short_compiled_calls_are_tried_in_python() -> None:
     assert not record.wants_python(8)
 
 
+def test_the_first_calls_of_python_are_no_usual_ones() -> None:
+    """Two calls in Python, of which the first loads what all others have, or a run before, whose calls took less: a
+    trial tells."""
+    for first, second, record in ((3e-4, 2.5e-5, Record()), (3e-4, 3e-4, Record(before=0.5, calls=20_000))):
+        record.add_python(3, first)
+        record.add_python(3, second)
+        for _ in range(20):
+            record.add_compiled(3, 2.8e-5, 0.0)
+            assert not record.has_lost(3)
+        assert 3 in record.trials
+        while 3 in record.trials:
+            if record.wants_python(3):
+                record.add_python(3, 2.4e-5)
+            else:
+                record.add_compiled(3, 2.8e-5, 0.0)
+            lost = record.has_lost(3)
+        assert lost and record.wants_python(3)
+
+
 def test_tiny_functions_are_hopeless() -> None:
     record = Record()
     for _ in range(1000):

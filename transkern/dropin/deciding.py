@@ -279,7 +279,10 @@ class Record:
         elif size not in self.faster and size not in self.slower:
             usual = code.least if code.calls < _MANY_SAMPLES else code.usual  # the first calls of code take longer
             enough = _SAMPLES if code.least >= _WARM else _WARM_SAMPLES
-            if code.calls >= enough and usual > LOST * known.mean:
+            python = known.least if known.calls < _MANY_SAMPLES else known.mean  # so do the first of Python
+            if self.calls and len(self.compiled) == 1:
+                python = min(python, self.before / self.calls)
+            if code.calls >= enough and usual > LOST * python:
                 self.trials[size] = Trial()
 
 
