@@ -71,9 +71,9 @@ def _flattened(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
     if len(nest) > 1:
         flat = _flat(s, program, names, moved=True)
         if flat is not None:
-            return _with_flat_sums(flat, program, names)
+            return _with_flat_nests(flat, program, names)
     if nest:
-        return _with_flat_sums(s, program, names)
+        return _with_flat_nests(s, program, names)
     if not isinstance(s, n.Loop | n.While):
         return s
     apart = False
@@ -91,8 +91,8 @@ def _flattened(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
     return s if apart else whole
 
 
-def _with_flat_sums(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
-    """The loops with the reductions in them over one axis instead of several."""
+def _with_flat_nests(s: n.Stmt, program: n.Program, names: Names) -> n.Stmt:
+    """The loops with the reductions and stores in them over one axis instead of several, or over as few as can be."""
 
     def inside(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         return tuple(made(x) for x in block)

@@ -83,11 +83,10 @@ def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
     return any(_neighbours(places) for places in loads.values())
 
 
-def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], str]) -> bool:
+def mixed_up(body: tuple[n.Stmt, ...], offset: Offset, dtype_of: Callable[[str], str]) -> bool:
     """Whether the kernel has float64 neighbours in rows that are not of one, two, or four of them, or takes eight that
     stand at known places for several results that may become a vector: one result after the other takes each by itself,
     for all lanes."""
-    body = tuple(body)
     short = {s.axis for s in walk(body) if isinstance(s, n.Loop) and not _stays_a_loop(s)}
     loads = ((e.buffer, e.index) for s in walk(body) for own in own_exprs(s) for e in walk_expr(own)
              if isinstance(e, Load))  # fmt: skip
@@ -104,8 +103,8 @@ def mixed_up(body: Iterable[n.Stmt], offset: Offset, dtype_of: Callable[[str], s
     return False
 
 
-def _stored(body: Iterable[n.Stmt], offset: Offset) -> list[Expr]:
-    return [offset(s.buffer, s.index) for s in walk(tuple(body)) if isinstance(s, n.Store) and s.index]
+def _stored(body: tuple[n.Stmt, ...], offset: Offset) -> list[Expr]:
+    return [offset(s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store) and s.index]
 
 
 def _has_neighbours(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
